@@ -80,7 +80,7 @@ double ConstantsFile::number(const std::string& key, double otherwise) const {
 CostTable CostTable::load(const std::string& path) { return CostTable(ConstantsFile::load(path)); }
 
 CostTable::CostTable(const ConstantsFile& constants) : constants_(constants) {
-  counter_extra_ = constants_.number("vector.counter_mode");
+  counter_tail_ = constants_.number("vector.counter_tail");
   mmad_start_ = constants_.number("cube.mmad.start");
   // Id 0 is the row that unnamed records use, so a zeroed Record has a name in traces.
   op_id("default");
@@ -123,8 +123,9 @@ uint32_t CostTable::vector_cycles(uint16_t op, unsigned dtype_bytes, uint32_t re
 }
 
 uint32_t CostTable::counter_cycles(uint16_t op, unsigned dtype_bytes, uint32_t repeats,
-                                   double conflict) const {
-  return vector_cycles(op, dtype_bytes, repeats, conflict) + whole_cycles(counter_extra_);
+                                   bool partial_tail, double conflict) const {
+  return vector_cycles(op, dtype_bytes, repeats, conflict) +
+         (partial_tail ? whole_cycles(counter_tail_) : 0);
 }
 
 uint32_t CostTable::library_cycles(uint16_t op, unsigned dtype_bytes, uint64_t elements) const {

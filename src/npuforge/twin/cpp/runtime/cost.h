@@ -46,8 +46,8 @@ class CostTable {
   // `repeats` counts 256 B repeats of the wider operand; `conflict` comes from bank_conflict().
   uint32_t vector_cycles(uint16_t op, unsigned dtype_bytes, uint32_t repeats,
                          double conflict = 1.0) const;
-  // The same in counter mode, which has its own start-up.
-  uint32_t counter_cycles(uint16_t op, unsigned dtype_bytes, uint32_t repeats,
+  // The same in counter mode; a partial last repeat costs extra there.
+  uint32_t counter_cycles(uint16_t op, unsigned dtype_bytes, uint32_t repeats, bool partial_tail,
                           double conflict = 1.0) const;
   // A library call as one block; only for ops with is_library().
   uint32_t library_cycles(uint16_t op, unsigned dtype_bytes, uint64_t elements) const;
@@ -73,7 +73,7 @@ class CostTable {
   Op describe(const std::string& name) const;
 
   ConstantsFile constants_;
-  double counter_extra_ = 0;
+  double counter_tail_ = 0;
   double mmad_start_ = 0;
   std::unordered_map<std::string, uint16_t> ids_;
   std::vector<std::string> names_;
