@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 Severity = Literal["error", "warning", "advice"]
 Consequence = Literal["CE", "RE", "WR", "SL", "NOP"]

@@ -5,11 +5,14 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterable
 from itertools import groupby
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from npuforge.rules.catalogue import Rule, all_rules
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _FAMILIES = {
     "ALN": "Alignment",
