@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loads an operator's host library and answers in JSON on standard output:
+//
+//   host_runner describe host.so             operators and tiling structures it registers
+//   host_runner tiling host.so request.txt   what its tiling answers (format: runner/request.h)
+//
+// The library runs in a child process with its output captured, so a crash, an exception or a
+// chatty tiling function becomes part of the answer: "status" is ok, failed (the function said
+// so), exception, crashed, bad_request or unloadable. The exit status is 0 whenever an answer was
+// printed and 2 for a wrong command line.
+
+#include <dlfcn.h>
+#include <execinfo.h>
+#include <link.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "npuforge_host/standard.h"
+#include "runner/tiling.h"
+
+namespace {
+
+using npuforge::host::Json;
+using npuforge::host::Registry;
+
+int g_answer = -1;           // the child's end of the answer pipe
+uintptr_t g_library_at = 0;  // load address of the host library
+
+void WriteAll(int fd, const std::string& text) {
+    size_t done = 0;
+    while (done < text.size()) {
+        const ssize_t count = write(fd, text.data() + done, text.size() - done);
+        if (count <= 0) return;
+        done += static_cast<size_t>(count);
+    }
+}
+
+std::string ReadAll(int fd) {
+    std::string text;
+    char buffer[65536];
+    ssize_t count = 0;
+    while ((count = read(fd, buffer, sizeof(buffer))) > 0) text.append(buffer, count);
+    return text;
+}
+
+// Sends the call stack as offsets into the host library, then dies of the signal as before.
+void OnCrash(int signal) {
+    void* frames[64];
+    const int count = backtrace(frames, 64);
+    char line[32];
+    for (int i = 0; i < count; ++i) {
+        const uintptr_t address = reinterpret_cast<uintptr_t>(frames[i]);
+        if (g_library_at == 0 || address < g_library_at) continue;
+        const int length = std::snprintf(line, sizeof(line), "@%lx\n",
+                                         static_cast<unsigned long>(address - g_library_at));
+        if (write(g_answer, line, length) != length) break;
+    }
+    std::signal(signal, SIG_DFL);
+    std::raise(signal);
+}
+
+void CatchCrashes() {
+    static char stack[64 * 1024];
+    stack_t alternative = {};
+    alternative.ss_sp = stack;
+    alternative.ss_size = sizeof(stack);
+    sigaltstack(&alternative, nullptr);
+    void* warm_up[1];
+    backtrace(warm_up, 1);  // loads the unwinder now rather than inside the handler
+    struct sigaction action = {};
+    action.sa_handler = OnCrash;
+    action.sa_flags = SA_ONSTACK;
+    for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) {
+        sigaction(signal, &action, nullptr);
+    }
+}
+
+std::string Problem(const char* status, const std::string& message) {
+    Json json;
+    json.Open('{').Key("status").Value(status).Key("message").Value(message);
+    return json.Text();
+}
+
+const Registry* Load(const char* path, std::string& error) {
+    void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) {
+        error = dlerror();
+        return nullptr;
+    }
+    struct link_map* map = nullptr;
+    if (dlinfo(library, RTLD_DI_LINKMAP, &map) == 0) g_library_at = map->l_addr;
+    using Access = void* (*)();
+    const auto access = reinterpret_cast<Access>(dlsym(library, "npuforge_host_registry"));
+    if (access == nullptr) {
+        error = "the library registers no operators";
+        return nullptr;
+    }
+    return static_cast<const Registry*>(access());
+}
+
+// The answer as an object without its closing brace; the parent adds the captured output.
+std::string Answer(const std::string& command, const char* library, const char* request_path) {
+    std::string error;
+    const Registry* registry = Load(library, error);
+    if (registry == nullptr) return Problem("unloadable", error);
+    Json json;
+    json.Open('{');
+    try {
+        if (command == "describe") {
+            npuforge::host::Describe(json, *registry);
+            json.Key("status").Value("ok");
+        } else {
+            const auto request = npuforge::host::ParseRequest(request_path);
+            npuforge::host::TilingRun(*registry, request).Run(json);
+        }
+    } catch (const npuforge::host::BadRequest& problem) {
+        return Problem("bad_request", problem.what());
+    } catch (const std::exception& problem) {
+        return Problem("exception", problem.what());
+    }
+    return json.Text();
+}
+
+std::string Crash(int status, const std::string& frames) {
+    const int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    const char* name = signal == SIGSEGV ? "SIGSEGV"
+                       : signal == SIGBUS ? "SIGBUS"
+                       : signal == SIGFPE ? "SIGFPE"
+                       : signal == SIGILL ? "SIGILL"
+                       : signal == SIGABRT ? "SIGABRT"
+                                           : nullptr;
+    const std::string cause = signal == 0      ? "exit " + std::to_string(WEXITSTATUS(status))
+                              : name != nullptr ? name
+                                                : "signal " + std::to_string(signal);
+    Json json;
+    json.Open('{').Key("status").Value("crashed").Key("message");
+    json.Value("the host code ended with " + cause).Key("cause").Value(cause);
+    json.Key("frames").Open('[');
+    for (const auto& line : npuforge::host::Split(frames, '\n')) {
+        if (line.size() > 1 && line[0] == '@') json.Value(line.substr(1));
+    }
+    json.Close(']');
+    return json.Text();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    const std::string command = argc > 1 ? argv[1] : "";
+    if (!(command == "describe" && argc == 3) && !(command == "tiling" && argc == 4)) {
+        std::fprintf(stderr, "usage: host_runner describe LIBRARY | tiling LIBRARY REQUEST\n");
+        return 2;
+    }
+    int answer[2];
+    std::FILE* captured = std::tmpfile();
+    if (captured == nullptr || pipe(answer) != 0) {
+        std::perror("host_runner");
+        return 2;
+    }
+    const pid_t child = fork();
+    if (child < 0) {
+        std::perror("host_runner");
+        return 2;
+    }
+    if (child == 0) {
+        close(answer[0]);
+        g_answer = answer[1];
+        dup2(fileno(captured), STDOUT_FILENO);
+        dup2(fileno(captured), STDERR_FILENO);
+        CatchCrashes();
+        const std::string text = Answer(command, argv[2], argc > 3 ? argv[3] : nullptr);
+        std::cout.flush();
+        std::fflush(nullptr);
+        WriteAll(g_answer, text);
+        _exit(0);
+    }
+    close(answer[1]);
+    std::string text = ReadAll(answer[0]);
+    int status = 0;
+    waitpid(child, &status, 0);
+    if (!WIFEXITED(status) || text.empty() || text[0] != '{') text = Crash(status, text);
+
+    lseek(fileno(captured), 0, SEEK_SET);
+    std::string log = ReadAll(fileno(captured));
+    if (!log.empty() && log.back() == '\n') log.pop_back();
+    Json lines;
+    lines.List(npuforge::host::Split(log, '\n'));
+    std::printf("%s,\"log\":%s}\n", text.c_str(), lines.Text().c_str());
+    return 0;
+}

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operator prototypes (ops::OpDef): declarations of inputs, outputs, attributes and SoC settings.
+#pragma once
+
+#include <list>
+
+#include "npuforge_host/op_impl.h"
+
+namespace optiling {
+using OP_CHECK_FUNC = ge::graphStatus (*)(const ge::Operator&, ge::AscendString&);
+using PARAM_GENERALIZE_FUNC = ge::graphStatus (*)(const ge::Operator&, const ge::AscendString&,
+                                                  ge::AscendString&);
+}  // namespace optiling
+
+namespace ops {
+
+enum Option { IGNORE = 0, OPTIONAL = 1, REQUIRED = 2, DYNAMIC = 3, VIRTUAL = 4 };
+enum class FormatCheckOption : uint32_t { DEFAULT = 0, STRICT = 1, MAX };
+enum class DependScope : uint32_t { ALL = 0, TILING = 1, INVALID_SCOPE };
+enum class FollowType : uint32_t { ALL = 0, DTYPE = 1, FORMAT = 2, SHAPE = 3, INVALID_TYPE };
+enum class HcclServerType : uint32_t { AICPU = 0, AICORE = 1, CCU = 2, MAX };
+enum class CommentSection : uint32_t {
+    CATEGORY,
+    BRIEF,
+    CONSTRAINTS,
+    RESTRICTIONS,
+    SEE,
+    THIRDPARTYFWKCOMPAT,
+    SECTION_MAX
+};
+enum class ScalarType : uint32_t {
+    UINT64,
+    INT64,
+    UINT32,
+    INT32,
+    UINT16,
+    INT16,
+    UINT8,
+    INT8,
+    FLOAT32,
+    FLOAT16,
+    INVALID_DTYPE = 0xFFFFFFFF
+};
+struct ScalarVar {
+    ScalarVar() = default;
+    template <typename T>
+    ScalarVar(ScalarType kind, T number) : scalar_type(kind), value(static_cast<double>(number)) {}
+    ScalarType scalar_type = ScalarType::INVALID_DTYPE;
+    double value = 0;
+};
+
+class OpParamDef {
+public:
+    explicit OpParamDef(const char* param_name) : name(param_name) {}
+    OpParamDef& ParamType(Option value) { return Set(param_type, value); }
+    OpParamDef& DataType(std::vector<ge::DataType> value) { return Set(types, std::move(value)); }
+    OpParamDef& DataTypeList(std::vector<ge::DataType> value) {
+        type_is_list = true;
+        return Set(types, std::move(value));
+    }
+    OpParamDef& Format(std::vector<ge::Format> value) { return Set(formats, std::move(value)); }
+    OpParamDef& FormatList(std::vector<ge::Format> value) {
+        format_is_list = true;
+        return Set(formats, std::move(value));
+    }
+    OpParamDef& DataTypeForBinQuery(std::vector<ge::DataType>) { return *this; }
+    OpParamDef& FormatForBinQuery(std::vector<ge::Format>) { return *this; }
+    OpParamDef& UnknownShapeFormat(std::vector<ge::Format>) { return *this; }
+    OpParamDef& ValueDepend(Option value) { return Set(value_depend, value); }
+    OpParamDef& ValueDepend(Option value, DependScope) { return ValueDepend(value); }
+    OpParamDef& IgnoreContiguous() { return *this; }
+    OpParamDef& AutoContiguous() { return *this; }
+    OpParamDef& Scalar() { return Set(is_scalar, true); }
+    OpParamDef& ScalarList() { return Set(is_scalar, true); }
+    OpParamDef& To(ge::DataType) { return *this; }
+    OpParamDef& To(const char*) { return *this; }
+    OpParamDef& Version(uint32_t) { return *this; }
+    OpParamDef& InitValue(uint64_t value) { return Set(init_value, {true, double(value)}); }
+    OpParamDef& InitValue(const ScalarVar& value) { return Set(init_value, {true, value.value}); }
+    // One value per type combination; an InitValue of any kind means the output is cleared first.
+    OpParamDef& InitValue(const std::vector<ScalarVar>& values) {
+        return Set(init_value, {true, values.empty() ? 0.0 : values.front().value});
+    }
+    OpParamDef& OutputShapeDependOnCompute() { return Set(shape_depends_on_compute, true); }
+    OpParamDef& Follow(const char* param) { return Set(follow, std::string(param)); }
+    OpParamDef& Follow(const char* param, FollowType) { return Follow(param); }
+    OpParamDef& Comment(const char*) { return *this; }
+
+    std::string name;
+    Option param_type = REQUIRED;
+    std::vector<ge::DataType> types;
+    std::vector<ge::Format> formats;
+    bool type_is_list = false;
+    bool format_is_list = false;
+    Option value_depend = IGNORE;
+    bool is_scalar = false;
+    std::pair<bool, double> init_value{false, 0.0};
+    bool shape_depends_on_compute = false;
+    std::string follow;
+
+private:
+    template <typename T, typename V>
+    OpParamDef& Set(T& field, V&& value) {
+        field = std::forward<V>(value);
+        return *this;
+    }
+    OpParamDef& Set(std::pair<bool, double>& field, std::pair<bool, double> value) {
+        field = value;
+        return *this;
+    }
+};
+
+class OpAttrDef {
+public:
+    explicit OpAttrDef(const char* attr_name) : name(attr_name) {}
+    OpAttrDef& AttrType(Option value) {
+        required = value == REQUIRED;
+        return *this;
+    }
+#define NPUFORGE_ATTR(method, label, argument, stored)                                 \
+    OpAttrDef& method() { return Kind(label); }                                        \
+    OpAttrDef& method(argument value) {                                                \
+        default_value = stored;                                                        \
+        return Kind(label);                                                            \
+    }
+    NPUFORGE_ATTR(Bool, "bool", bool, value)
+    NPUFORGE_ATTR(Float, "float", float, value)
+    NPUFORGE_ATTR(Int, "int", int64_t, value)
+    NPUFORGE_ATTR(String, "str", const char*, std::string(value))
+    NPUFORGE_ATTR(ListBool, "list_bool", std::vector<bool>, std::vector<char>(value.begin(), value.end()))
+    NPUFORGE_ATTR(ListFloat, "list_float", std::vector<float>, value)
+    NPUFORGE_ATTR(ListInt, "list_int", std::vector<int64_t>, value)
+    NPUFORGE_ATTR(ListListInt, "list_list_int", std::vector<std::vector<int64_t>>, value)
+#undef NPUFORGE_ATTR
+    OpAttrDef& Version(uint32_t) { return *this; }
+    OpAttrDef& Comment(const char*) { return *this; }
+
+    std::string name;
+    bool required = true;
+    std::string kind = "int";
+    npuforge::host::AttrValue default_value;
+
+private:
+    OpAttrDef& Kind(const char* label) {
+        kind = label;
+        return *this;
+    }
+};
+
+// Declarations are kept in lists so the references handed out stay valid.
+template <typename Def>
+Def& FindOrAdd(std::list<Def>& items, const char* name) {
+    for (Def& item : items) {
+        if (item.name == name) return item;
+    }
+    return items.emplace_back(name);
+}
+
+class OpAICoreConfig {
+public:
+    OpAICoreConfig() = default;
+    OpAICoreConfig(const char*) {}
+    OpParamDef& Input(const char* name) { return FindOrAdd(inputs, name); }
+    OpParamDef& Output(const char* name) { return FindOrAdd(outputs, name); }
+    OpAICoreConfig& DynamicCompileStaticFlag(bool) { return *this; }
+    OpAICoreConfig& DynamicFormatFlag(bool) { return *this; }
+    OpAICoreConfig& DynamicRankSupportFlag(bool) { return *this; }
+    OpAICoreConfig& DynamicShapeSupportFlag(bool) { return *this; }
+    OpAICoreConfig& NeedCheckSupportFlag(bool) { return *this; }
+    OpAICoreConfig& PrecisionReduceFlag(bool) { return *this; }
+    OpAICoreConfig& ExtendCfgInfo(const char* key, const char* value) {
+        settings[key] = value;
+        return *this;
+    }
+
+    std::list<OpParamDef> inputs;
+    std::list<OpParamDef> outputs;
+    std::map<std::string, std::string> settings;
+};
+
+class OpAICoreDef {
+public:
+    OpAICoreDef& SetTiling(gert::OpImplRegisterV2::TilingKernelFunc func) {
+        tiling = func;
+        return *this;
+    }
+    OpAICoreDef& SetCheckSupport(optiling::OP_CHECK_FUNC) { return *this; }
+    OpAICoreDef& SetOpSelectFormat(optiling::OP_CHECK_FUNC) { return *this; }
+    OpAICoreDef& SetOpSupportInfo(optiling::OP_CHECK_FUNC) { return *this; }
+    OpAICoreDef& SetOpSpecInfo(optiling::OP_CHECK_FUNC) { return *this; }
+    OpAICoreDef& SetParamGeneralize(optiling::PARAM_GENERALIZE_FUNC) { return *this; }
+    OpAICoreDef& LaunchWithZeroEleOutputTensors(bool) { return *this; }
+    OpAICoreDef& AddConfig(const char* soc) {
+        OpAICoreConfig config;
+        return AddConfig(soc, config);
+    }
+    OpAICoreDef& AddConfig(const char* soc, OpAICoreConfig& config) {
+        configs.insert_or_assign(soc, config);
+        return *this;
+    }
+    gert::OpImplRegisterV2::TilingKernelFunc& GetTiling() { return tiling; }
+
+    gert::OpImplRegisterV2::TilingKernelFunc tiling = nullptr;
+    std::map<std::string, OpAICoreConfig> configs;
+};
+
+class OpMC2Def {
+public:
+    OpMC2Def& HcclGroup(const char*) { return *this; }
+    OpMC2Def& HcclGroup(std::vector<const char*>) { return *this; }
+    void HcclServerType(enum HcclServerType, const char* = nullptr) {}
+};
+
+class OpDef {
+public:
+    explicit OpDef(const char* type) : type_(type) {}
+    OpParamDef& Input(const char* name) { return FindOrAdd(inputs, name); }
+    OpParamDef& Output(const char* name) { return FindOrAdd(outputs, name); }
+    OpAttrDef& Attr(const char* name) { return FindOrAdd(attrs, name); }
+    OpDef& SetInferShape(gert::OpImplRegisterV2::InferShapeKernelFunc func) {
+        infer_shape = func;
+        return *this;
+    }
+    OpDef& SetInferShapeRange(gert::OpImplRegisterV2::InferShapeRangeKernelFunc) { return *this; }
+    OpDef& SetInferDataType(gert::OpImplRegisterV2::InferDataTypeKernelFunc func) {
+        infer_data_type = func;
+        return *this;
+    }
+    OpDef& Comment(CommentSection, const char*) { return *this; }
+    OpDef& FormatMatchMode(FormatCheckOption) { return *this; }
+    OpDef& EnableFallBack() { return *this; }
+    OpAICoreDef& AICore() { return aicore; }
+    OpMC2Def& MC2() { return mc2; }
+    const std::string& Type() const { return type_; }
+
+    std::list<OpParamDef> inputs;
+    std::list<OpParamDef> outputs;
+    std::list<OpAttrDef> attrs;
+    OpAICoreDef aicore;
+    OpMC2Def mc2;
+    gert::OpImplRegisterV2::InferShapeKernelFunc infer_shape = nullptr;
+    gert::OpImplRegisterV2::InferDataTypeKernelFunc infer_data_type = nullptr;
+
+private:
+    std::string type_;
+};
+
+}  // namespace ops
+
+namespace npuforge::host {
+
+// Prototypes are built when asked for: their constructors may use anything the library defines.
+template <typename Op>
+int AddDefinition(const char* type) {
+    TheRegistry().definitions.emplace_back(
+        type, [type]() -> std::shared_ptr<ops::OpDef> { return std::make_shared<Op>(type); });
+    return 0;
+}
+
+}  // namespace npuforge::host
+
+// Further arguments name configurations the vendor's packager knows; they change no prototype.
+#define OP_ADD(op_type, ...) \
+    static int VAR_UNUSED g_##op_type##_added = npuforge::host::AddDefinition<op_type>(#op_type)

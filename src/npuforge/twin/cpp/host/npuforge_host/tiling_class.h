@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tiling structures declared with macros. Layout: every field is aligned to its own size, a nested
+// structure and the end of every structure to eight bytes, and each gap is a named byte array.
+#pragma once
+
+#include <cstring>
+#include <iostream>
+#include <type_traits>
+
+#include "npuforge_host/registry.h"
+
+namespace optiling {
+
+struct FieldInfo {
+    std::string type;         // scalar type, or the structure's name
+    std::string name;
+    size_t offset = 0;
+    size_t size = 0;          // bytes of the whole field
+    size_t array_length = 0;  // 0: not an array
+    bool is_struct = false;
+    bool is_padding = false;
+    std::vector<FieldInfo> members;
+};
+
+class TilingDef {
+public:
+    TilingDef() = default;
+    TilingDef(const TilingDef&) = delete;
+    TilingDef& operator=(const TilingDef&) = delete;
+    virtual ~TilingDef() = default;
+
+    void SaveToBuffer(void* buffer, size_t capacity) {
+        if (attached_) return;  // the fields already live in the caller's memory
+        if (data_size_ > capacity) {
+            std::cerr << "[ERROR] " << class_name_ << " needs " << data_size_
+                      << " bytes of tiling data, the buffer has " << capacity << std::endl;
+            return;
+        }
+        std::memcpy(buffer, data_ptr_, data_size_);
+    }
+    size_t GetDataSize() const { return data_size_; }
+    const char* GetTilingClassName() const { return class_name_; }
+    const std::vector<FieldInfo>& GetFieldInfo() const { return fields_; }
+    void SetDataPtr(void* data) {
+        own_.clear();
+        attached_ = true;
+        Attach(data);
+    }
+
+protected:
+    size_t AddField(const char* type, const char* name, size_t size, size_t count, bool array) {
+        Align(name, size);
+        const size_t offset = data_size_;
+        fields_.push_back({type, name, offset, size * count, array ? count : 0, false, false, {}});
+        data_size_ += size * count;
+        return offset;
+    }
+    size_t AddStruct(const char* type, const char* name, TilingDef& nested) {
+        Align(name, 8);
+        const size_t offset = data_size_;
+        fields_.push_back({type, name, offset, nested.data_size_, 0, true, false, nested.fields_});
+        nested_.emplace_back(&nested, offset);
+        data_size_ += nested.data_size_;
+        return offset;
+    }
+    void Finish(const char* class_name, void* data, bool own) {
+        class_name_ = class_name;
+        Align(class_name, 8);
+        if (own) {
+            own_.resize(data_size_);
+            Attach(own_.data());
+        } else if (data != nullptr) {
+            SetDataPtr(data);
+        }
+    }
+
+    uint8_t* data_ptr_ = nullptr;
+
+private:
+    void Align(const char* name, size_t alignment) {
+        const size_t gap = (alignment - data_size_ % alignment) % alignment;
+        if (gap == 0) return;
+        fields_.push_back({"uint8_t", std::string(name) + "PH", data_size_, gap, gap, false, true, {}});
+        data_size_ += gap;
+    }
+    void Attach(void* data) {
+        data_ptr_ = static_cast<uint8_t*>(data);
+        for (auto& [nested, offset] : nested_) nested->SetDataPtr(data_ptr_ + offset);
+    }
+
+    const char* class_name_ = "";
+    size_t data_size_ = 0;
+    bool attached_ = false;
+    std::vector<uint8_t> own_;
+    std::vector<FieldInfo> fields_;
+    std::vector<std::pair<TilingDef*, size_t>> nested_;
+};
+
+template <typename Class>
+int RegisterTilingClass(const char* registered_as, bool library) {
+    npuforge::host::TheRegistry().tiling_classes.push_back(
+        {registered_as, library,
+         []() -> std::shared_ptr<TilingDef> { return std::make_shared<Class>(); }});
+    return 0;
+}
+
+}  // namespace optiling
+
+#define BEGIN_TILING_DATA_DEF(class_name)                                          \
+    class class_name : public TilingDef {                                          \
+    public:                                                                        \
+        class_name() { Finish(#class_name, nullptr, true); }                       \
+        explicit class_name(void* data) { Finish(#class_name, data, false); }
+
+#define TILING_DATA_FIELD_DEF(data_type, field_name)                               \
+public:                                                                            \
+    void set_##field_name(data_type value) {                                       \
+        field_name##_ = value;                                                     \
+        std::memcpy(data_ptr_ + field_name##_offset_, &value, sizeof(value));      \
+    }                                                                              \
+    data_type get_##field_name() const { return field_name##_; }                   \
+                                                                                   \
+private:                                                                           \
+    data_type field_name##_ = 0;                                                   \
+    size_t field_name##_offset_ =                                                  \
+        AddField(#data_type, #field_name, sizeof(data_type), 1, false);
+
+#define TILING_DATA_FIELD_DEF_ARR(element_type, length, field_name)                \
+public:                                                                            \
+    void set_##field_name(const element_type* values) {                            \
+        std::memmove(data_ptr_ + field_name##_offset_, values, (length) * sizeof(element_type)); \
+    }                                                                              \
+    element_type* get_##field_name() const {                                       \
+        return reinterpret_cast<element_type*>(data_ptr_ + field_name##_offset_);  \
+    }                                                                              \
+                                                                                   \
+private:                                                                           \
+    size_t field_name##_offset_ =                                                  \
+        AddField(#element_type, #field_name, sizeof(element_type), length, true);
+
+#define TILING_DATA_FIELD_DEF_STRUCT(struct_type, field_name)                      \
+public:                                                                            \
+    struct_type field_name{nullptr};                                               \
+                                                                                   \
+private:                                                                           \
+    size_t field_name##_offset_ = AddStruct(#struct_type, #field_name, field_name);
+
+#define END_TILING_DATA_DEF \
+    }                       \
+    ;
+
+#define REGISTER_TILING_DATA_CLASS(op_type, class_name)                                     \
+    namespace {                                                                             \
+    [[maybe_unused]] const int g_tilingdata_##op_type##class_name##_registered =            \
+        ::optiling::RegisterTilingClass<class_name>(#op_type, false);                       \
+    }
+// The same for structures of our own headers, whose kernel-side twins the kernel headers define.
+#define NPUFORGE_LIBRARY_TILING_CLASS(class_name)                                           \
+    namespace {                                                                             \
+    [[maybe_unused]] const int g_library_tilingdata_##class_name##_registered =             \
+        ::optiling::RegisterTilingClass<class_name>(#class_name, true);                     \
+    }

@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "npuforge_host/math_util.h"
+#include "npuforge_host/platform.h"
