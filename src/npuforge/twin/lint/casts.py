@@ -50,24 +50,63 @@ def _value(function: DeviceFunction, node: Node) -> Variable | None:
     return function.variable(node)
 
 
+def _scalar_type(context: Context, function: DeviceFunction, node: Node) -> str:
+    """ "unsigned", "float", "literal" (fits either), or "" where the sources do not tell."""
+    if node.type == "parenthesized_expression" and node.named_children:
+        return _scalar_type(context, function, node.named_children[0])
+    if node.type == "number_literal":
+        return "float" if re.search(r"[.fF]", function.file.of(node)) else "literal"
+    if node.type == "sizeof_expression":
+        return "unsigned"
+    if node.type == "binary_expression":
+        operator = node.child_by_field_name("operator")
+        sides = [node.child_by_field_name(side) for side in ("left", "right")]
+        if operator is None or function.file.of(operator) not in ("+", "-", "*", "/", "%"):
+            return ""
+        types = {_scalar_type(context, function, side) for side in sides if side is not None}
+        if "float" in types and "" not in types:
+            return "float"
+        return "unsigned" if types in ({"unsigned"}, {"unsigned", "literal"}) else ""
+    variable = function.variable(node) or _field(context, function, node)
+    if variable is None or variable.pointer:
+        return ""
+    if _UNSIGNED.fullmatch(variable.type):
+        return "unsigned"
+    return "float" if _FLOAT.fullmatch(variable.type) else ""
+
+
+def _field(context: Context, function: DeviceFunction, node: Node) -> Variable | None:
+    """The member behind `object.member` where the object's class is in the sources, once."""
+    if node.type != "field_expression":
+        return None
+    target, name = node.child_by_field_name("argument"), node.child_by_field_name("field")
+    owner = function.variable(target) if target is not None else None
+    if owner is None or name is None:
+        return None
+    classes = context.model.classes.get(owner.type.rpartition("::")[2], [])
+    return classes[0].members.get(function.file.of(name)) if len(classes) == 1 else None
+
+
 def _cast(
     context: Context, function: DeviceFunction, node: Node, target: Node | None, value: Node
 ) -> None:
     text = " ".join(function.file.of(target).split()) if target is not None else ""
     if text == "float":
         _to_float(context, function, node, value)
-    elif _UNSIGNED.fullmatch(text):
-        source = _value(function, value)
-        if source is not None and not source.pointer and _FLOAT.fullmatch(source.type):
-            name = function.file.of(value)
-            message = f"explicit cast of the float {name} to {text}"
-            context.report("LNT-12", function.file, node, message)
+        return
+    constant = value.type == "number_literal"
+    if (
+        not constant
+        and _UNSIGNED.fullmatch(text)
+        and _scalar_type(context, function, value) == "float"
+    ):
+        message = f"explicit cast of the float {function.file.of(value)} to {text}"
+        context.report("LNT-12", function.file, node, message)
 
 
 def _to_float(context: Context, function: DeviceFunction, node: Node, value: Node) -> None:
-    source = _value(function, value)
-    if source is not None and not source.pointer and _UNSIGNED.fullmatch(source.type):
-        message = f"explicit cast of the {source.type} {function.file.of(value)} to float"
+    if _scalar_type(context, function, value) == "unsigned":
+        message = f"explicit cast of the unsigned {function.file.of(value)} to float"
         context.report("LNT-12", function.file, node, message)
 
 

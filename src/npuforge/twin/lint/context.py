@@ -167,6 +167,17 @@ class Context:
             name in self.model.by_name
             or name in self.model.classes
             or name in self.model.program.macros
+            or self._looks_declared(name)
+        )
+
+    def _looks_declared(self, name: str) -> bool:
+        """`type name(` somewhere: a definition the parser did not understand counts as one."""
+        pattern = re.compile(rb"(?<![\w.])([A-Za-z_][\w:<>]*)[\s&*]+" + name.encode() + rb"\s*\(")
+        statements = {b"return", b"else", b"throw", b"case", b"co_return", b"do"}
+        return any(
+            match.group(1) not in statements
+            for file in self.model.program.files
+            for match in pattern.finditer(file.text)
         )
 
 

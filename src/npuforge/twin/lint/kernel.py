@@ -180,7 +180,7 @@ def _name(context: Context, function: DeviceFunction, node: Node, name: str) -> 
     elif (right := tables()["nonexistent"].get(name)) is not None:
         message = f"{name} does not exist in AscendC; did you mean {right}?"
         context.report("LNT-14", function.file, node, message, fix=f"Use {right}.")
-    elif name not in api_names():
+    elif name not in api_names() and not name.isupper():  # constants of the toolkit are many
         close = nearest(name)
         hint = f"; did you mean {', '.join(close)}?" if close else ""
         message = f"{name} is not a known name of AscendC{hint}"

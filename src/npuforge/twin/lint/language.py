@@ -69,7 +69,9 @@ def _use_of_double(function: DeviceFunction, node: Node) -> str:
         declarator = parent.child_by_field_name("declarator")
         if re.search(r"\bconstexpr\b", text) or declarator is None:
             return ""
-        return "" if declarator.type == "pointer_declarator" else "arithmetic"
+        inner = declarator.child_by_field_name("declarator")
+        pointers = (declarator.type, inner.type if inner is not None else "")
+        return "" if "pointer_declarator" in pointers else "arithmetic"
     return ""
 
 
