@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from npuforge import rules
+
 from .kernels import findings, kernel, rule_lines
 
 # (rule, where the fault goes, the fault; the line reported contains what follows "@@").
@@ -102,6 +104,17 @@ ENTRIES = [
 @pytest.mark.parametrize(("rule", "source"), ENTRIES)
 def test_a_wrong_entry_is_found(rule: str, source: str) -> None:
     assert [f.rule for f in findings(source)] == [rule]
+
+
+def test_every_rule_of_the_lint_has_a_fault() -> None:
+    tested = {rule for rule, _, _ in FAULTS} | {rule for rule, _ in ENTRIES}
+    enforced = {rule.id for rule in rules.all_rules() if "lint" in rule.enforced}
+    assert enforced - tested == {"SCL-05"}  # the umbrella of LNT-03 to LNT-09
+
+
+def test_a_name_is_reported_once_per_file() -> None:
+    source = kernel(body="AscendC::Neg(y, x, TILE);\nAscendC::Neg(x, y, TILE);")
+    assert len(findings(source)) == 1
 
 
 def test_a_finding_tells_what_to_write_instead() -> None:

@@ -51,7 +51,7 @@ def _value(function: DeviceFunction, node: Node) -> Variable | None:
 
 
 def _scalar_type(context: Context, function: DeviceFunction, node: Node) -> str:
-    """ "unsigned", "float", "literal" (fits either), or "" where the sources do not tell."""
+    """One of unsigned, float, literal (fits either), or empty where the sources do not tell."""
     if node.type == "parenthesized_expression" and node.named_children:
         return _scalar_type(context, function, node.named_children[0])
     if node.type == "number_literal":

@@ -16,7 +16,7 @@ from npuforge.twin.lint.model import Function, Model, Variable, variables
 from npuforge.twin.lint.source import CPP, SourceFile
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
 _INTEREST = Query(
     CPP,
@@ -32,7 +32,6 @@ _INTEREST = Query(
     (try_statement) @exception
     (goto_statement) @jump
     (gnu_asm_expression) @jump
-    (lambda_expression) @lambda
     (identifier) @identifier
     (if_statement) @if
     (for_range_loop) @declaration
@@ -127,6 +126,7 @@ class Context:
 
     model: Model
     findings: set[Finding] = field(default_factory=set)
+    named: set[tuple[str, str]] = field(default_factory=set)  # (file, API name) already judged
 
     @cached_property
     def functions(self) -> list[DeviceFunction]:
@@ -179,15 +179,6 @@ class Context:
             for file in self.model.program.files
             for match in pattern.finditer(file.text)
         )
-
-
-def walk(node: Node) -> Iterator[Node]:
-    """The node and everything below it."""
-    pending = [node]
-    while pending:
-        current = pending.pop()
-        yield current
-        pending += current.children
 
 
 def _call(file: SourceFile, node: Node) -> Call | None:

@@ -165,8 +165,10 @@ def _api_names(context: Context, function: DeviceFunction) -> None:
 
 
 def _name(context: Context, function: DeviceFunction, node: Node, name: str) -> None:
-    if context.defined(name):
+    """Judge one name of AscendC, once per file: a kernel for another chip has hundreds."""
+    if (function.file.name, name) in context.named or context.defined(name):
         return
+    context.named.add((function.file.name, name))
     if _GLOBAL_NAME.fullmatch(name):
         message = f"AscendC::{name} does not exist: {name} is a global name"
         context.report("LNT-16", function.file, node, message, fix=f"Write {name}.")

@@ -26,7 +26,6 @@ _VECTOR_API = {
     "erf": "Erf", "fmax": "Maxs", "fmin": "Mins",
 }  # fmt: skip
 _SCALAR_BUILTIN = {"sqrtf": "sqrt", "fabs": "abs", "fabsf": "abs", "fmaxf": "max", "fminf": "min"}
-_CASTS = ("static_cast", "reinterpret_cast", "const_cast", "dynamic_cast")
 
 
 def check(context: Context) -> None:

@@ -25,7 +25,6 @@ _DEFINITIONS = Query(
     (class_specifier body: (_)) @class
     (struct_specifier body: (_)) @class
     (using_declaration) @using
-    (lambda_expression) @lambda
     """,
 )
 _WORD = re.compile(rb"[A-Za-z_]\w*")
