@@ -43,6 +43,9 @@ def _candidates(context: Context, function: DeviceFunction, call: Call) -> list[
         if owner in ("AscendC", "std") or owner not in context.model.classes:
             return [f for f in named if not f.owner] if owner not in ("AscendC", "std", "") else []
         return [f for f in named if f.owner == owner]
+    own = [f for f in named if f.owner and f.owner == function.function.owner]
+    if own:
+        return own  # a method hides functions of namespaces
     if context.model.uses_ascendc and name in api_names():
         return []
     return named
@@ -50,12 +53,10 @@ def _candidates(context: Context, function: DeviceFunction, call: Call) -> list[
 
 def _host_call(context: Context, function: DeviceFunction, call: Call) -> None:
     found = [f for f in _candidates(context, function, call) if f.name not in context.model.classes]
-    if not found or any(f.callable_on_device for f in found):
+    fitting = [f for f in found if f.takes(len(call.arguments))]
+    if not fitting or any(f.callable_on_device for f in fitting):
         return
-    if not any(f.takes(len(call.arguments)) for f in found):
-        return
-    target = next(f for f in found if f.takes(len(call.arguments)))
-    line = target.node.start_point[0] + 1
+    line = fitting[0].node.start_point[0] + 1
     message = f"{call.name} (line {line}) is a host function: it is not marked __aicore__"
     context.report("LNT-01", function.file, call.node, message)
 

@@ -176,6 +176,11 @@ def _pointer_arguments(context: Context, function: DeviceFunction, call: Call) -
     if len(target.parameters) < len(call.arguments):
         return
     for argument, (_, parameter) in zip(call.arguments, target.parameters, strict=False):
+        written = argument.child_by_field_name("type")
+        if argument.type == "cast_expression" and written is not None and parameter.pointer:
+            if (space := _written_space(function, written)) is not None:
+                _compare(context, function, argument, (space, parameter.space), "argument")
+            continue
         source = _value(function, argument)
         if source is None or not source.pointer or not parameter.pointer:
             continue

@@ -57,7 +57,7 @@ class DeviceFunction:
 
     function: Function
     captures: Mapping[str, list[Node]]
-    members: Mapping[str, Variable]
+    members: Mapping[str, Variable]  # of its class, and globals
 
     @property
     def file(self) -> SourceFile:
@@ -134,7 +134,8 @@ class Context:
         for function in self.model.device_functions:
             captures = QueryCursor(_INTEREST).captures(function.node)
             owner = self.model.class_of(function)
-            found.append(DeviceFunction(function, captures, owner.members if owner else {}))
+            members = owner.members if owner is not None else {}
+            found.append(DeviceFunction(function, captures, {**self.model.globals, **members}))
         return found
 
     def report(

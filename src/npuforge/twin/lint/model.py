@@ -25,6 +25,8 @@ _DEFINITIONS = Query(
     (class_specifier body: (_)) @class
     (struct_specifier body: (_)) @class
     (using_declaration) @using
+    (translation_unit (declaration) @global)
+    (declaration_list (declaration) @global)
     """,
 )
 _WORD = re.compile(rb"[A-Za-z_]\w*")
@@ -86,6 +88,7 @@ class Model:
     by_name: dict[str, list[Function]] = field(default_factory=lambda: defaultdict(list))
     classes: dict[str, list[Class]] = field(default_factory=lambda: defaultdict(list))
     prototypes: dict[tuple[str, str], set[str]] = field(default_factory=lambda: defaultdict(set))
+    globals: dict[str, Variable] = field(default_factory=dict)
     uses_ascendc: bool = False  # `using namespace AscendC`
 
     @property
@@ -108,6 +111,8 @@ def build(program: Program, entry: str | None) -> Model:
         captures = QueryCursor(_DEFINITIONS).captures(file.root)
         for node in captures.get("using", ()):
             model.uses_ascendc |= file.of(node).split() == ["using", "namespace", "AscendC;"]
+        for node in captures.get("global", ()):
+            model.globals.update(variables(file, node))
         for node in captures.get("class", ()):
             if (found := _class(file, node)) is not None:
                 model.classes[found.name].append(found)
