@@ -148,7 +148,7 @@ def _pipe_members(context: Context, owner: Class) -> None:
 
 
 def _api_names(context: Context, function: DeviceFunction) -> None:
-    for node in function.nodes("qualified"):
+    for node in sorted(function.nodes("qualified"), key=lambda n: n.start_byte):
         text = re.sub(r"\s+", "", function.file.of(node)).removeprefix("::")
         match = re.match(r"AscendC::(\w+)", text)
         if match is None or text.startswith(("AscendC::Std::", "AscendC::Impl")):
