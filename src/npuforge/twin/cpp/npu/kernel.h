@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Everything a kernel sees, in the order of dependence.
+#pragma once
+#include "qualifiers.h"
+#include "types.h"
+#include "enums.h"
+#include "params.h"
+#include "abi.h"
+#include "tensor.h"
+#include "pipe.h"
+#include "sync.h"
+#include "data_copy.h"
+#include "vec_binary.h"
+#include "system.h"

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// The state of a launch and of each core in it. One launch runs at a time in a process, on one
+// thread; each block is a fiber.
+#pragma once
+#include <ucontext.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "../npu/abi.h"
+#include "cost.h"
+#include "site.h"
+
+namespace npuforge {
+
+struct CheckState;  // check.h: what the checker remembers of one core
+
+struct AtomicMode {
+    DType type = DType::F32;
+    int operation = 0;  // 0 none, 1 add, 2 max, 3 min
+};
+
+// Registers that vector instructions read implicitly.
+struct VectorState {
+    bool counter = false;
+    uint64_t mask_low = ~0ull, mask_high = ~0ull;
+    uint64_t compare_mask[2] = {0, 0};
+    float deq_scale = 1.0f;
+    uint64_t reduced_count = 0;  // GatherMask: elements kept
+    float accumulated = 0;       // GetAccVal
+    uint64_t best_value = 0, best_index = 0;
+};
+
+struct Fiber {
+    ucontext_t context;
+    uint8_t* stack = nullptr;
+    size_t stack_bytes = 0;
+    bool started = false, done = false;
+    bool blocked = false;
+    std::string waiting_for;  // for the deadlock report
+    uint32_t waiting_site = 0;
+};
+
+struct Core {
+    int index = 0;          // GetBlockIdx
+    int sub_block = 0;
+    bool cube = false;
+    Fiber fiber;
+    std::unique_ptr<uint8_t[]> memory;  // UB and the other local memories, one after the other
+    uint8_t* spaces[8] = {};
+    uint32_t ub_used = 0;
+    int buffers = 0;        // InitBuffer count, rule CAP-05
+    void* pipe = nullptr;   // the live TPipe
+    VectorState vector;
+    AtomicMode atomic;
+    uint8_t events[7][7] = {};  // ids in use per pipe pair, one bit each
+    std::shared_ptr<CheckState> check;
+    std::vector<Record> records;
+    uint32_t scalar_cycles = 0;
+};
+
+struct GmBuffer {
+    std::string name;
+    uint8_t* base = nullptr;
+    uint64_t bytes = 0;       // of the tensor
+    uint64_t capacity = 0;    // with the padding a device allocation has
+    bool writable = true;     // inputs are not
+    bool initialised = true;  // content is defined at kernel start
+};
+
+struct Launch {
+    std::vector<std::unique_ptr<Core>> cores;
+    std::vector<GmBuffer> gm;
+    int blocks = 1;
+    uint64_t key = 0;
+    bool auto_sync = true;
+    uint8_t* workspace = nullptr;
+    uint64_t seed = 1;        // of fake values
+    bool value_read = false;  // a scalar read tensor data in a data-free run
+};
+
+extern Launch* g_launch;
+extern Core* g_core;
+
+CostTable& costs();
+
+// Gives control to another fiber until `blocked` is cleared by whoever satisfies the wait.
+void block_fiber(Core& core, std::string waiting_for);
+void unblock_fiber(Core& core);
+void reset_cross_core();  // before each launch
+
+}  // namespace npuforge

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// Buffers and queues: memory of the unified buffer, and the flags the framework sets for its queues.
+#include "check.h"
+#include "flags.h"
+#include "report.h"
+
+namespace npuforge {
+
+namespace {
+
+// AscendC::TPosition values the runtime needs to tell apart.
+enum Position : uint8_t { GM, A1, A2, B1, B2, C1, C2, CO1, CO2, VECIN, VECOUT, VECCALC };
+
+// Slot::state
+enum SlotState : uint8_t { Free, Allocated, Queued, Taken };
+
+struct Flow {
+    Pipe producer, consumer;
+    bool crosses() const { return producer != consumer; }
+};
+
+Pipe filled_by(uint8_t position) {
+    switch (position) {
+        case A1: case B1: case C1: case VECIN: return Pipe::MTE2;
+        case A2: case B2: case C2: return Pipe::MTE1;
+        case CO1: return Pipe::M;
+        default: return Pipe::V;
+    }
+}
+
+Pipe drained_by(uint8_t position) {
+    switch (position) {
+        case A1: case B1: case C1: return Pipe::MTE1;
+        case A2: case B2: case C2: return Pipe::M;
+        case CO1: return Pipe::FIX;
+        case VECOUT: return Pipe::MTE3;
+        default: return Pipe::V;
+    }
+}
+
+Flow flow_of(const QueueState& queue) {
+    const uint8_t from = queue.source_position == GM ? queue.target_position : queue.source_position;
+    const uint8_t to = queue.target_position == GM ? queue.source_position : queue.target_position;
+    return {filled_by(from), drained_by(to)};
+}
+
+Slot* slot_at(QueueState& queue, const void* addr) {
+    for (int i = 0; i < queue.count; ++i) {
+        Slot& slot = queue.slots[i];
+        if (addr >= slot.base && addr < slot.base + queue.bytes) return &slot;
+    }
+    return nullptr;
+}
+
+}  // namespace
+
+void pipe_created(void* pipe) {
+    if (g_core->pipe != nullptr && g_core->pipe != pipe)
+        report("QUE-01", "a second TPipe is created while the first one is alive");
+    g_core->pipe = pipe;
+    g_core->ub_used = 0;
+    g_core->buffers = 0;
+}
+
+void pipe_destroyed(void* pipe) {
+    if (g_core->pipe == pipe) g_core->pipe = nullptr;
+}
+
+Buffer ub_allocate(uint32_t bytes, uint8_t position, const char* owner) {
+    const uint32_t rounded = (bytes + 31) / 32 * 32;
+    Core& core = *g_core;
+    const uint32_t capacity = local_capacity(Space::UB);
+    if (core.ub_used + uint64_t(rounded) > capacity) {
+        report("CAP-01", "%s of %u B does not fit: %u of %u B of the unified buffer are taken", owner, rounded, core.ub_used,
+               capacity);
+        stop_launch("the unified buffer is full");
+    }
+    core.buffers += 1;
+    if (core.buffers == 65) report("CAP-05", "more than 64 buffers are initialised in one kernel");
+    Buffer buffer{core.spaces[static_cast<int>(Space::UB)] + core.ub_used, rounded};
+    core.ub_used += rounded;
+    if (g_mode & kCheck) check_buffer(core, buffer.base, rounded, position);
+    return buffer;
+}
+
+void queue_init(QueueState& queue, int slots, uint32_t bytes) {
+    const uint32_t each = (bytes + 31) / 32 * 32;
+    const uint8_t position = queue.source_position == GM ? queue.target_position : queue.source_position;
+    if (slots < 1 || slots > kMaxSlots) {
+        report("QUE-04", "InitBuffer with %d buffers", slots);
+        slots = slots < 1 ? 1 : kMaxSlots;
+    }
+    queue.count = static_cast<uint8_t>(slots);
+    queue.bytes = each;
+    for (int i = 0; i < slots; ++i) queue.slots[i] = Slot{ub_allocate(each, position, "a queue buffer").base};
+    queue.queued = queue.head = 0;
+}
+
+void queue_init_at(QueueState& queue, int slots, uint32_t bytes, uint8_t* base) {
+    queue.count = static_cast<uint8_t>(slots < kMaxSlots ? slots : kMaxSlots);
+    queue.bytes = bytes;
+    for (int i = 0; i < queue.count; ++i) queue.slots[i] = Slot{base + size_t(i) * bytes};
+    queue.queued = queue.head = 0;
+}
+
+Slot* queue_alloc(QueueState& queue) {
+    const uint32_t site = NPUFORGE_SITE();
+    for (int i = 0; i < queue.count; ++i) {
+        Slot& slot = queue.slots[(queue.head + i) % queue.count];
+        if (slot.state != Free) continue;
+        queue.head = static_cast<uint8_t>((queue.head + i + 1) % queue.count);
+        slot.state = Allocated;
+        const Flow flow = flow_of(queue);
+        if (slot.free_event >= 0 && flow.crosses()) {
+            wait_flag_at(flow.consumer, flow.producer, slot.free_event, site, true);
+            release_event(flow.consumer, flow.producer, slot.free_event);
+            slot.free_event = -1;
+        }
+        if (g_mode & kCheck) check_slot_alloc(*g_core, queue, slot, site);
+        return &slot;
+    }
+    report_at(site, "QUE-04", "AllocTensor: all %d buffers of the queue are in use; the core would wait for ever", queue.count);
+    stop_launch("AllocTensor on a queue whose buffers are all in use");
+}
+
+void queue_enqueue(QueueState& queue, const void* addr) {
+    const uint32_t site = NPUFORGE_SITE();
+    Slot* slot = slot_at(queue, addr);
+    if (slot == nullptr) {
+        report_at(site, "QUE-04", "EnQue of a tensor that was not allocated from this queue");
+        return;
+    }
+    if (slot->state != Allocated && slot->state != Taken)
+        report_at(site, "QUE-04", "EnQue of a tensor that is %s", slot->state == Queued ? "queued already" : "free");
+    if (queue.queued >= kMaxSlots) return;
+    const Flow flow = flow_of(queue);
+    if (flow.crosses()) {
+        slot->ready_event = static_cast<int8_t>(alloc_event(flow.producer, flow.consumer));
+        set_flag_at(flow.producer, flow.consumer, slot->ready_event, site, true);
+    }
+    slot->state = Queued;
+    queue.fifo[queue.queued++] = static_cast<uint8_t>(slot - queue.slots);
+}
+
+Slot* queue_dequeue(QueueState& queue) {
+    const uint32_t site = NPUFORGE_SITE();
+    if (queue.queued == 0) {
+        report_at(site, "QUE-05", "DeQue on an empty queue");
+        stop_launch("DeQue on an empty queue");
+    }
+    Slot& slot = queue.slots[queue.fifo[0]];
+    for (int i = 1; i < queue.queued; ++i) queue.fifo[i - 1] = queue.fifo[i];
+    queue.queued -= 1;
+    if (slot.ready_event >= 0) {
+        const Flow flow = flow_of(queue);
+        wait_flag_at(flow.producer, flow.consumer, slot.ready_event, site, true);
+        release_event(flow.producer, flow.consumer, slot.ready_event);
+        slot.ready_event = -1;
+    }
+    slot.state = Taken;
+    return &slot;
+}
+
+void queue_free(QueueState& queue, const void* addr) {
+    const uint32_t site = NPUFORGE_SITE();
+    Slot* slot = slot_at(queue, addr);
+    if (slot == nullptr) {
+        report_at(site, "QUE-04", "FreeTensor of a tensor that was not allocated from this queue");
+        return;
+    }
+    if (slot->state == Free) {
+        report_at(site, "QUE-04", "FreeTensor of a tensor that is free already");
+        return;
+    }
+    const Flow flow = flow_of(queue);
+    if (flow.crosses()) {
+        slot->free_event = static_cast<int8_t>(alloc_event(flow.consumer, flow.producer));
+        set_flag_at(flow.consumer, flow.producer, slot->free_event, site, true);
+    }
+    slot->state = Free;
+    if (g_mode & kCheck) check_slot_free(*g_core, queue, *slot, site);
+}
+
+}  // namespace npuforge
+
+namespace AscendC {
+class TPipe;
+TPipe* GetTPipePtr() { return static_cast<TPipe*>(npuforge::g_core->pipe); }
+}  // namespace AscendC

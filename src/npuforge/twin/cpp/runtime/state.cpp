@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Registers, scalar access to tensors, printing.
+#include <cstdio>
+
+#include "check.h"
+#include "report.h"
+
+namespace npuforge {
+
+void set_mask_mode(bool counter) { g_core->vector.counter = counter; }
+bool counter_mode() { return g_core->vector.counter; }
+
+void set_vector_mask(uint64_t high, uint64_t low) {
+    g_core->vector.mask_high = high;
+    g_core->vector.mask_low = low;
+}
+
+void set_atomic(DType type, int operation) { g_core->atomic = {type, operation}; }
+
+void scalar_access(const void* addr, uint32_t bytes, Space space, bool write) {
+    if (g_core == nullptr) return;
+    if (g_mode & kCheck) check_scalar(*g_core, addr, bytes, space, write, NPUFORGE_SITE());
+    if ((g_mode & kTime) == 0) return;
+    if (!write && (g_mode & kNoData)) g_launch->value_read = true;
+    if (space != Space::GM) {
+        static const uint16_t read = op_id("GetValue"), store = op_id("SetValue");
+        g_core->scalar_cycles += costs().issue_cycles(write ? store : read);
+        return;
+    }
+    Record r;
+    r.kind = RecordKind::Scalar;
+    r.gm_address = reinterpret_cast<uint64_t>(addr);
+    r.row_bytes = bytes;
+    r.flags = write ? kRecordWrite : 0;
+    r.op = op_id(write ? "SetValue" : "GetValue");
+    r.site = 0;
+    record(r);
+}
+
+// Two data-free runs with different seeds read different values wherever they read: a kernel whose
+// instruction streams agree does not branch on data.
+uint64_t fake_value(const void* addr) {
+    uint64_t x = reinterpret_cast<uint64_t>(addr) * 0x9e3779b97f4a7c15ull + g_launch->seed * 0xbf58476d1ce4e5b9ull;
+    x ^= x >> 31;
+    // Small positive numbers in every type: 0x3f80 is 1.0 in the upper half of a float.
+    return g_launch->seed == 1 ? 0x3c003c003c003c00ull : 0x4000400040004000ull + (x & 0x0003000300030003ull);
+}
+
+void device_print(const char* text, size_t length) { std::fwrite(text, 1, length, stdout); }
+
+}  // namespace npuforge
