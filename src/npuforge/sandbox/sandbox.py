@@ -1,0 +1,329 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Run a command isolated and limited, with the strongest means this machine offers.
+
+The means, strongest first; `Sandbox.detect` takes the first that works in a trial run:
+
+    bubblewrap         namespaces (files, network, processes, ipc) through `bwrap`, and seccomp
+    landlock+seccomp   Landlock rules on files and a system-call filter, both unprivileged
+    seccomp            the system-call filter alone: no network, but files are not protected
+    rlimits only       resource limits, a clean environment and clean-up of processes
+
+All four go through `supervisor.py`, which enforces the limits and leaves no process behind. The
+PyPI package sandlock (0.9.0) was tried in the place of our own launcher and not taken: it needs
+Landlock's sixth version (Linux 6.12), keeps unbounded output in memory, lets chmod through to files
+outside, and reports neither CPU-time limits nor peak memory.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import marshal
+import os
+import selectors
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from types import CodeType
+from typing import Any, Literal
+
+from npuforge.errors import SandboxError
+from npuforge.sandbox import layout, seccomp
+from npuforge.sandbox.limits import MIB, Completed, Limits
+
+Means = Literal["bubblewrap", "landlock+seccomp", "seccomp", "rlimits only"]
+MEANS: tuple[Means, ...] = ("bubblewrap", "landlock+seccomp", "seccomp", "rlimits only")
+
+# The supervisor's start is most of a run's fixed cost: it gets its code compiled, over the socket,
+# and starts as the base interpreter, sparing the virtual environment's set-up.
+_INTERPRETER = str(getattr(sys, "_base_executable", None) or sys.executable)
+_BOOTSTRAP = """
+import marshal, os, sys
+control = int(sys.argv[1])
+size = int.from_bytes(os.read(control, 8), "little")
+data = b""
+while len(data) < size:
+    piece = os.read(control, size - len(data))
+    if not piece:
+        os._exit(1)
+    data += piece
+code, job = marshal.loads(data)
+scope = {"__name__": "supervisor"}
+exec(code, scope)
+scope["main"](control, job)
+os._exit(0)
+"""
+_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+_NR_LANDLOCK_CREATE_RULESET = 444
+_LANDLOCK_VERSION_FLAG = 1
+_BWRAP_PROCESSES = 2  # its monitor outside and its init inside
+_BY_SIGNAL = {signal.SIGXCPU: "cpu time", signal.SIGXFSZ: "file size"}
+
+
+@cache
+def landlock_abi() -> int:
+    """Version of Landlock the kernel offers; 0 for none."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.syscall.restype = ctypes.c_long
+    version = libc.syscall(
+        ctypes.c_long(_NR_LANDLOCK_CREATE_RULESET),
+        None,
+        ctypes.c_size_t(0),
+        ctypes.c_uint32(_LANDLOCK_VERSION_FLAG),
+    )
+    return max(0, int(version))
+
+
+@cache
+def _supervisor_code() -> CodeType:
+    source = Path(__file__).with_name("supervisor.py")
+    return compile(source.read_text("utf-8"), str(source), "exec")
+
+
+@dataclass(frozen=True, slots=True)
+class Sandbox:
+    """One means of isolation; `name` is what a verdict reports as `isolation`."""
+
+    name: Means
+    landlock_version: int = 0
+
+    @staticmethod
+    def detect() -> Sandbox:
+        """The strongest means that works here (found once per process)."""
+        return _detect()
+
+    @staticmethod
+    def using(name: Means) -> Sandbox:
+        """The means of that name, untried."""
+        return Sandbox(name, landlock_abi() if name == "landlock+seccomp" else 0)
+
+    def works(self) -> bool:
+        """Whether a trivial command runs under this means."""
+        if self.name == "bubblewrap" and shutil.which("bwrap", path=_PATH) is None:
+            return False
+        if self.name == "landlock+seccomp" and self.landlock_version == 0:
+            return False
+        if self.name != "rlimits only" and not seccomp.supported():
+            return False
+        program = shutil.which("true", path=_PATH)
+        if program is None:
+            return False
+        with tempfile.TemporaryDirectory(prefix="npuforge-") as scratch:
+            try:
+                done = self.run([program], scratch=Path(scratch), limits=Limits(wall_s=10))
+            except SandboxError:
+                return False
+        return done.returncode == 0
+
+    def run(
+        self,
+        argv: Sequence[str | os.PathLike[str]],
+        *,
+        scratch: Path,
+        readable: Sequence[Path] = (),
+        limits: Limits | None = None,
+        env: Mapping[str, str] | None = None,
+        stdin: bytes | None = None,
+        cwd: Path | None = None,
+    ) -> Completed:
+        """Run `argv` in `cwd` (default: `scratch`) with nothing of our environment but `env`.
+
+        Only a command that cannot be started raises (`SandboxError`); whatever the command itself
+        does ends as a `Completed`.
+        """
+        limits = limits or Limits()
+        scratch = Path(os.path.abspath(scratch))
+        words = [os.fspath(word) for word in argv]
+        words[0] = _program(words[0])
+        # A folder of its own beside the scratch folder, so that the command's temporary files
+        # never mix with what the caller looks for there.
+        with tempfile.TemporaryDirectory(prefix="npuforge-tmp-") as private:
+            inside_tmp = "/tmp" if self.name == "bubblewrap" else private
+            job: dict[str, Any] = {
+                "env": {
+                    "PATH": _PATH,
+                    "HOME": os.fspath(scratch),
+                    "TMPDIR": inside_tmp,
+                    "LANG": "C.UTF-8",
+                    **(env or {}),
+                },
+                "cwd": os.fspath(cwd or scratch),
+                "cpu_s": float(limits.cpu_s),
+                "wall_s": float(limits.wall_s),
+                "memory_bytes": limits.memory_bytes,
+                "file_bytes": limits.file_bytes,
+                "processes": limits.processes,
+                "own_processes": 0,
+                "confine": self.name != "bubblewrap",
+                "landlock": None,
+                "seccomp": None,
+            }
+            filtered = self._filter(limits)
+            if self.name == "landlock+seccomp":
+                job["landlock"] = layout.landlock(
+                    self.landlock_version, readable, (scratch, Path(private))
+                )
+            if self.name != "bubblewrap":
+                if filtered is not None:
+                    job["seccomp"] = (filtered.program, filtered.pid_slots)
+                return _supervise(job, words, stdin, limits.output_bytes)
+            with tempfile.TemporaryFile() as program:
+                program.write(filtered.program if filtered else b"")
+                program.seek(0)
+                options = layout.bubblewrap(
+                    readable,
+                    scratch,
+                    Path(job["cwd"]),
+                    tmp_bytes=min(limits.file_bytes, 512 * MIB),
+                    seccomp_fd=program.fileno() if filtered else None,
+                )
+                job["own_processes"] = _BWRAP_PROCESSES
+                job["cwd"] = "/"
+                return _supervise(
+                    job,
+                    [_program("bwrap"), *options, *words],
+                    stdin,
+                    limits.output_bytes,
+                    inherited=(program.fileno(),),
+                    signals_as_status=True,
+                )
+
+    def _filter(self, limits: Limits) -> seccomp.Filter | None:
+        if self.name == "rlimits only" or not seccomp.supported():
+            return None
+        namespaced = self.name == "bubblewrap"
+        return seccomp.build(
+            single_process=limits.processes <= 1,
+            guard_truncate=not namespaced and self.landlock_version < 3,
+            guard_signals=not namespaced and self.landlock_version < 6,
+            one_group=not namespaced,
+        )
+
+
+@cache
+def _detect() -> Sandbox:
+    for name in MEANS:
+        candidate = Sandbox.using(name)
+        if candidate.works():
+            return candidate
+    raise SandboxError("no command can be started, not even with resource limits only")
+
+
+def _program(name: str) -> str:
+    found = name if "/" in name else shutil.which(name, path=_PATH)
+    if found is None:
+        raise SandboxError(f"no program named {name}")
+    return os.path.abspath(found)
+
+
+def _supervise(
+    job: dict[str, Any],
+    argv: list[str],
+    stdin: bytes | None,
+    output_bytes: int,
+    *,
+    inherited: tuple[int, ...] = (),
+    signals_as_status: bool = False,
+) -> Completed:
+    """Start the supervisor with `job`, collect output, and turn its result into a `Completed`."""
+    ours, theirs = socket.socketpair()
+    out_read, out_write = os.pipe()
+    err_read, err_write = os.pipe()
+    collected: dict[int, bytearray] = {out_read: bytearray(), err_read: bytearray()}
+    with ours, tempfile.TemporaryFile() as source:
+        source.write(stdin or b"")
+        source.seek(0)
+        job["argv"] = argv
+        job["fds"] = [source.fileno(), out_write, err_write]
+        try:
+            supervisor = subprocess.Popen(
+                [_INTERPRETER, "-I", "-S", "-c", _BOOTSTRAP, str(theirs.fileno())],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                env={},
+                pass_fds=(theirs.fileno(), *job["fds"], *inherited),
+                start_new_session=True,
+            )
+        except OSError as error:
+            os.close(out_read)
+            os.close(err_read)
+            raise SandboxError(f"cannot start the supervisor: {error}") from error
+        finally:
+            theirs.close()
+            os.close(out_write)
+            os.close(err_write)
+        try:
+            answer = _converse(ours, job, collected, output_bytes)
+        finally:
+            ours.close()  # an interrupted caller: the supervisor sees this and kills the tree
+            os.close(out_read)
+            os.close(err_read)
+            supervisor.wait()
+    if answer:
+        result = marshal.loads(answer)
+    else:  # only a command that may signal its parent ("rlimits only") can do this
+        result = {
+            "complaint": "",
+            "reason": "loss of its supervisor",
+            "status": -signal.SIGKILL,
+            "peak_rss": 0,
+            "wall_s": 0.0,
+        }
+    if result["complaint"]:
+        raise SandboxError(f"cannot start {Path(argv[0]).name}: {result['complaint']}")
+    returncode = int(result["status"])
+    if signals_as_status and returncode > 128:
+        returncode = 128 - returncode
+    killed_by: str | None = result["reason"]
+    if killed_by is None and returncode < 0:
+        killed_by = _signal_name(-returncode)
+    return Completed(
+        returncode=returncode,
+        stdout=bytes(collected[out_read]),
+        stderr=bytes(collected[err_read]),
+        timed_out=killed_by in ("wall time", "cpu time"),
+        killed_by=killed_by,
+        peak_rss=result["peak_rss"],
+        wall_s=result["wall_s"],
+    )
+
+
+def _converse(
+    control: socket.socket, job: dict[str, Any], collected: dict[int, bytearray], limit: int
+) -> bytes:
+    """Send the job, read both outputs up to `limit` bytes, and return the supervisor's answer."""
+    data = marshal.dumps((_supervisor_code(), job))
+    control.sendall(len(data).to_bytes(8, "little") + data)
+    answer = b""
+    room = limit
+    with selectors.DefaultSelector() as selector:
+        for descriptor in (control.fileno(), *collected):
+            selector.register(descriptor, selectors.EVENT_READ)
+        while selector.get_map():
+            for key, _ in selector.select():
+                piece = os.read(key.fd, 1 << 16)
+                if not piece:
+                    selector.unregister(key.fd)
+                elif key.fd == control.fileno():
+                    answer += piece
+                else:
+                    if 0 <= room < len(piece):
+                        control.sendall(b"o")
+                    collected[key.fd] += piece[: max(room, 0)]
+                    room -= len(piece)
+    return answer
+
+
+def _signal_name(number: int) -> str:
+    try:
+        known = signal.Signals(number)
+    except ValueError:
+        return f"signal {number}"
+    return _BY_SIGNAL.get(known, known.name)
