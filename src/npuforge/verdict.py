@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The verdict on one kernel or task: the one object every part speaks, and its JSON.
+
+Plain frozen dataclasses, so that code which only builds or reads verdicts needs no library. JSON
+goes through msgspec: it encodes dataclasses as they are, and decoding checks every type and names
+the field at fault, which the standard library's `json` would leave to hand-written code here.
+Unknown fields are ignored, so an older reader accepts a newer writer.
+
+A figure that was not taken is None (JSON null). JSON has no infinity or not-a-number: such an error
+measure is null too, and its case is not correct.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import msgspec
+
+from npuforge.errors import UsageError
+
+Severity = Literal["error", "warning"]
+Bottleneck = Literal["memory", "vector", "scalar", "synchronisation", "launch"]
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """A message of the compiler; `file` is relative to the project where it lies in it."""
+
+    file: str | None
+    line: int | None
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """A rule of the hardware that is broken, and what to do about it."""
+
+    rule: str
+    severity: Severity
+    file: str | None
+    line: int | None
+    message: str
+    fix: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """A rule that only costs time: a violation's shape plus the cycles lost to it."""
+
+    rule: str
+    severity: Literal["advice"]
+    file: str | None
+    line: int | None
+    message: str
+    fix: str | None = None
+    cycles_lost: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One of the two accesses of a race."""
+
+    file: str | None
+    line: int | None
+    pipe: str
+
+
+@dataclass(frozen=True, slots=True)
+class Race:
+    """Two accesses that nothing orders."""
+
+    rule: str
+    first: Side
+    second: Side
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One set of inputs: the numerical error against the reference, where there is one."""
+
+    shapes: list[list[int]]
+    dtypes: list[str]
+    correct: bool | None = None
+    max_abs: float | None = None
+    max_rel: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What is known about one kernel; None stands for what was not looked at."""
+
+    name: str
+    category: str | None = None
+    level: int | None = None
+    strategy: str | None = None
+    soc: str | None = None
+    compiled: bool | None = None
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+    violations: list[Violation] = field(default_factory=list)
+    advice: list[Advice] = field(default_factory=list)
+    races: list[Race] = field(default_factory=list)
+    cases: list[Case] = field(default_factory=list)
+    correct: bool | None = None
+    time_us: float | None = None
+    roofline: float | None = None
+    bottleneck: Bottleneck | None = None
+    pipes: dict[str, float] | None = None
+    baseline_us: float | None = None
+    baseline_source: str | None = None
+    speedup: float | None = None
+    seconds: float | None = None
+    isolation: str | None = None
+    error: str | None = None
+
+    @property
+    def ok(self) -> bool:
+        """Compiled, no broken rule, no race, no wrong result, no failure to run."""
+        return (
+            self.compiled is True
+            and self.correct is not False
+            and self.error is None
+            and not self.races
+            and not any(violation.severity == "error" for violation in self.violations)
+        )
+
+    @property
+    def exit_status(self) -> int:
+        """The command line's exit status for this verdict: 0 or 1."""
+        return 0 if self.ok else 1
+
+    def to_json(self, *, indent: int = 2) -> str:
+        """The JSON text; `indent` 0 puts it on one line."""
+        text = msgspec.json.encode(self)
+        return (msgspec.json.format(text, indent=indent) if indent else text).decode()
+
+    @staticmethod
+    def from_json(text: str | bytes) -> Verdict:
+        """The verdict of a JSON text; `UsageError` names what is wrong with it."""
+        try:
+            return msgspec.json.decode(text, type=Verdict)
+        except msgspec.DecodeError as error:
+            raise UsageError(f"not a verdict: {error}") from error
+
+
+def json_schema() -> Mapping[str, Any]:
+    """The JSON schema of a verdict."""
+    return msgspec.json.schema(Verdict)
