@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tiling structures of the kernel library: as tiling classes and, for code that fills plain
+// structures, as those.
+#pragma once
+
+#include "npuforge_host/library_fields.h"
+#include "npuforge_host/tiling_class.h"
+
+namespace optiling {
+#define NPUFORGE_FIELD(type, name) TILING_DATA_FIELD_DEF(type, name)
+#define NPUFORGE_STRUCT(structure)                               \
+    BEGIN_TILING_DATA_DEF(structure)                             \
+    NPUFORGE_FIELDS_##structure(NPUFORGE_FIELD)                  \
+    END_TILING_DATA_DEF                                          \
+    NPUFORGE_LIBRARY_TILING_CLASS(structure)
+NPUFORGE_LIBRARY_STRUCTS(NPUFORGE_STRUCT)
+#undef NPUFORGE_STRUCT
+#undef NPUFORGE_FIELD
+}  // namespace optiling
+
+namespace AscendC::tiling {
+#define NPUFORGE_FIELD(type, name) type name = 0;
+// Eight-byte alignment of the end is part of the layout.
+#define NPUFORGE_STRUCT(structure)                   \
+    struct alignas(8) structure {                    \
+        NPUFORGE_FIELDS_##structure(NPUFORGE_FIELD)  \
+    };
+NPUFORGE_LIBRARY_STRUCTS(NPUFORGE_STRUCT)
+#undef NPUFORGE_STRUCT
+#undef NPUFORGE_FIELD
+}  // namespace AscendC::tiling
