@@ -73,6 +73,8 @@ class Simulator {
   void begin_data(uint32_t core, Pipe pipe, double now);
   void data_part_done(uint32_t flow, double now);
   void transfer_done(uint32_t core, Pipe pipe, double now);
+  double read_latency(const Traffic& traffic) const;
+  bool line_already_open(const CoreState& c, const PipeState& p, const Transfer& t) const;
   double link_cycles(const CoreState& c, const Record& r, const Traffic& t, Pipe pipe) const;
 
   void at(double time, EventKind kind, uint32_t core, Pipe pipe = Pipe::S) {
@@ -92,7 +94,7 @@ class Simulator {
   SharedServer hbm_server_, l2_server_;
   std::vector<CoreState> cores_;
   std::map<ChannelKey, CrossChannel> channels_;
-  std::unordered_map<uint64_t, uint32_t> readers_of_line_;
+  std::unordered_map<uint64_t, uint32_t> readers_of_line_;  // cores, by line of the first byte
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
   std::vector<uint32_t> wake_;
   uint64_t order_ = 0;
@@ -391,13 +393,15 @@ bool Simulator::run_pipe(uint32_t core, Pipe pipe) {
     switch (r.kind) {
       case RecordKind::Exec:
         p.free = ready + r.cycles;
-        p.done = std::max(p.done, p.free);
         ++use(c, pipe).instructions;
         use(c, pipe).busy_us += k_.microseconds(r.cycles);
         keep(c, pipe, head.record, ready, p.free);
         break;
       case RecordKind::Dma: {
-        if (p.in_flight.size() >= k_.in_flight) return progress;
+        p.window_full = p.in_flight.size() >= k_.in_flight ||
+                        p.bytes_in_flight >= k_.in_flight_bytes;
+        if (p.window_full) return progress;
+        p.bytes_in_flight += uint64_t{r.row_bytes} * r.rows;
         Transfer t;
         t.record = head.record;
         t.start = ready;
@@ -446,6 +450,7 @@ bool Simulator::run_pipe(uint32_t core, Pipe pipe) {
       default:
         break;
     }
+    if (r.kind != RecordKind::Dma) p.done = std::max(p.done, p.free);
     p.slot_free[p.popped % k_.queue_depth] = leaves_queue;
     ++p.popped;
     progress = true;
@@ -470,6 +475,22 @@ double Simulator::link_cycles(const CoreState& c, const Record& r, const Traffic
   return cycles;
 }
 
+// Requests queue before a busy HBM, so its latency grows with its load.
+double Simulator::read_latency(const Traffic& traffic) const {
+  if (!traffic.missed) return k_.read_l2;
+  return k_.read_hbm + hbm_server_.load() * (k_.read_hbm_loaded - k_.read_hbm);
+}
+
+// True when another transfer that this pipe has started begins in the same line as `t`.
+bool Simulator::line_already_open(const CoreState& c, const PipeState& p, const Transfer& t) const {
+  const auto line = [&](const Transfer& x) {
+    return (*c.records)[x.record].gm_address / k_.sector;
+  };
+  for (size_t i = 0; i < p.started; ++i)
+    if (&p.in_flight[i] != &t && line(p.in_flight[i]) == line(t)) return true;
+  return false;
+}
+
 void Simulator::transfer_start(uint32_t core, Pipe pipe, double now) {
   CoreState& c = cores_[core];
   PipeState& p = c.pipes[index_of(pipe)];
@@ -477,14 +498,14 @@ void Simulator::transfer_start(uint32_t core, Pipe pipe, double now) {
   const Record& r = (*c.records)[t.record];
   const bool reads = pipe == Pipe::MTE2;
   t.traffic = reads ? l2_.read(r) : l2_.write(r);
-  t.ready = now + (reads ? (t.traffic.missed ? k_.read_hbm : k_.read_l2) : k_.write);
+  t.ready = now + (reads ? read_latency(t.traffic) : k_.write);
   const uint64_t bytes = uint64_t{r.row_bytes} * r.rows;
   CoreTimes& times = result_.cores[c.stream];
   if (reads) {
     times.read_bytes += bytes;
     result_.gm_read_bytes += bytes;
     result_.l2_read_hit_bytes += t.traffic.hit;
-    ++readers_of_line_[r.gm_address / k_.sector];
+    if (!line_already_open(c, p, t)) ++readers_of_line_[r.gm_address / k_.sector];
   } else {
     times.written_bytes += bytes;
     result_.gm_write_bytes += bytes;
@@ -539,7 +560,7 @@ void Simulator::transfer_done(uint32_t core, Pipe pipe, double now) {
   --p.started;
   p.done = std::max(p.done, now);
   const Record& r = (*c.records)[t.record];
-  if (pipe == Pipe::MTE2) {
+  if (pipe == Pipe::MTE2 && !line_already_open(c, p, t)) {
     const auto line = readers_of_line_.find(r.gm_address / k_.sector);
     if (--line->second == 0) readers_of_line_.erase(line);
   }
@@ -547,8 +568,8 @@ void Simulator::transfer_done(uint32_t core, Pipe pipe, double now) {
   p.busy_until = now;
   keep(c, pipe, t.record, t.start, now);
   for (uint32_t record : t.on_done) fire(core, (*c.records)[record], now + k_.flag);
-  // The window may have been what held the pipe back.
-  if (p.in_flight.size() + 1 == k_.in_flight) p.free = std::max(p.free, now);
+  p.bytes_in_flight -= uint64_t{r.row_bytes} * r.rows;
+  if (p.window_full) p.free = std::max(p.free, now);
   if (p.started > 0) {
     const double ready = p.in_flight.front().ready;
     if (ready <= now)

@@ -29,9 +29,10 @@ struct Constants {
   double cold_site = 0, dcache_hit = 0;
   uint32_t dcache_lines = 0, dcache_line_bytes = 0;
 
-  double read_l2 = 0, read_hbm = 0, write = 0;  // latencies
+  double read_l2 = 0, read_hbm = 0, read_hbm_loaded = 0, write = 0;  // latencies
   double issue = 0, row = 0;
   uint32_t in_flight = 0;
+  uint64_t in_flight_bytes = 0;
   double aiv_read = 0, aiv_write = 0, aic_read = 0, aic_write = 0;
   double same_line = 0;
   double bypass_row_extra = 0, unaligned_short = 0, unaligned_long = 0;

@@ -27,10 +27,12 @@ Constants Constants::from(const ConstantsFile& file) {
 
   c.read_l2 = from_ns("mte.read_l2_ns");
   c.read_hbm = from_ns("mte.read_hbm_ns");
+  c.read_hbm_loaded = from_ns("mte.read_hbm_loaded_ns");
   c.write = from_ns("mte.write_ns");
   c.issue = cycles("mte.issue_cycles");
   c.row = cycles("mte.row_cycles");
   c.in_flight = count("mte.in_flight");
+  c.in_flight_bytes = count("mte.in_flight_bytes");
   c.aiv_read = file.number("mte.aiv_read_bytes_per_cycle");
   c.aiv_write = file.number("mte.aiv_write_bytes_per_cycle");
   c.aic_read = file.number("mte.aic_read_bytes_per_cycle");

@@ -64,6 +64,8 @@ struct PipeState {
   double done = 0;                 // when everything so far was complete
   double busy_until = 0;           // for the union of overlapping transfers
   std::deque<Transfer> in_flight;
+  uint64_t bytes_in_flight = 0;
+  bool window_full = false;        // the next transfer waits for one to end
   size_t started = 0;              // transfers of in_flight whose start event has passed
 
   bool empty() const { return pushed == popped; }

@@ -7,11 +7,13 @@
 namespace npuforge {
 namespace {
 
-constexpr uint32_t kLinesPerGranule = 64;
+constexpr uint32_t kLinesPerGranule = 16;
 constexpr uint64_t kRequest = 128;  // what one L2 request carries, from published hit counters
 constexpr uint32_t kEmpty = 0xffffffff;
 
 uint64_t hash(uint64_t key) { return key * 0x9E3779B97F4A7C15ull >> 20; }
+
+uint64_t lines(int mask) { return static_cast<uint64_t>(std::popcount(static_cast<uint16_t>(mask))); }
 
 uint64_t units_touched(uint64_t address, uint64_t bytes, uint64_t unit) {
   return (address + bytes - 1) / unit - address / unit + 1;
@@ -67,8 +69,8 @@ uint64_t L2Model::make_room() {
   while (present_lines_ > capacity_lines_) {
     const uint32_t oldest = granules_[0].newer;
     Granule& g = granules_[oldest];
-    pushed_out += static_cast<uint64_t>(std::popcount(g.dirty)) * line_;
-    present_lines_ -= static_cast<uint64_t>(std::popcount(g.present));
+    pushed_out += lines(g.dirty) * line_;
+    present_lines_ -= lines(g.present);
     g.present = g.dirty = 0;
     unlink(oldest);
   }
@@ -84,13 +86,13 @@ void L2Model::for_each_span(uint64_t address, uint64_t bytes, Visit visit) {
   while (line < end) {
     const uint64_t first = line % kLinesPerGranule;
     const uint64_t count = std::min<uint64_t>(kLinesPerGranule - first, end - line);
-    const uint64_t mask = (count == 64 ? ~uint64_t{0} : (uint64_t{1} << count) - 1) << first;
+    const auto mask = static_cast<uint16_t>(((1u << count) - 1) << first);
     Granule& g = find(line / kLinesPerGranule);
     const auto index = static_cast<uint32_t>(&g - granules_.data());
     const bool was_linked = g.present != 0;
-    const uint64_t before = g.present;
+    const int before = std::popcount(g.present);
     visit(g, mask);
-    present_lines_ += static_cast<uint64_t>(std::popcount(g.present & ~before));
+    present_lines_ += static_cast<uint64_t>(std::popcount(g.present) - before);
     if (g.present != 0) {
       if (was_linked) unlink(index);
       make_newest(index);
@@ -120,11 +122,11 @@ Traffic L2Model::read(const Record& record) {
     if (bytes == 0) return;
     const uint64_t link = account_row(address, bytes).link;
     uint64_t missing = 0, present = 0;
-    for_each_span(address, bytes, [&](Granule& g, uint64_t mask) {
-      footprint_read_ += static_cast<uint64_t>(std::popcount(mask & ~g.read & ~g.written));
+    for_each_span(address, bytes, [&](Granule& g, uint16_t mask) {
+      footprint_read_ += lines(mask & ~g.read & ~g.written);
       g.read |= mask;
-      missing += static_cast<uint64_t>(std::popcount(mask & ~g.present));
-      present += static_cast<uint64_t>(std::popcount(mask & g.present));
+      missing += lines(mask & ~g.present);
+      present += lines(mask & g.present);
       if (!bypass) g.present |= mask;
     });
     total.link += link;
@@ -158,8 +160,8 @@ Traffic L2Model::write(const Record& record) {
   for_each_row(record, [&](uint64_t address, uint64_t bytes) {
     if (bytes == 0) return;
     const uint64_t link = account_row(address, bytes).link;
-    for_each_span(address, bytes, [&](Granule& g, uint64_t mask) {
-      footprint_write_ += static_cast<uint64_t>(std::popcount(mask & ~g.written));
+    for_each_span(address, bytes, [&](Granule& g, uint16_t mask) {
+      footprint_write_ += lines(mask & ~g.written);
       g.written |= mask;
       if (!bypass) {
         g.present |= mask;
@@ -180,7 +182,7 @@ Traffic L2Model::write(const Record& record) {
 
 bool L2Model::touch(uint64_t address, bool store) {
   bool hit = false;
-  for_each_span(address, 1, [&](Granule& g, uint64_t mask) {
+  for_each_span(address, 1, [&](Granule& g, uint16_t mask) {
     hit = (g.present & mask) != 0;
     g.present |= mask;
     if (store) g.dirty |= mask;
@@ -199,6 +201,10 @@ double SharedServer::rate() const {
   const double write_share = moving > 0 ? writing_ / moving : 0;
   const double efficiency = 1 - mixed_loss_ * write_share * (1 - write_share);
   return std::min(flow_cap_, capacity_ * efficiency / static_cast<double>(flows_.size()));
+}
+
+double SharedServer::load() const {
+  return std::min(1.0, static_cast<double>(flows_.size()) * flow_cap_ / capacity_);
 }
 
 void SharedServer::advance(double now) {

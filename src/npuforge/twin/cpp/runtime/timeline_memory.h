@@ -23,7 +23,7 @@ struct Traffic {
   bool missed = false;
 };
 
-// Write-back L2 with LRU replacement over granules of 64 lines. Which lines of a granule are present
+// Write-back L2 with LRU replacement over granules of 16 lines. Which lines of a granule are present
 // is exact; replacement is by granule, so a lookup costs one hash probe per granule touched.
 class L2Model {
  public:
@@ -42,8 +42,8 @@ class L2Model {
  private:
   struct Granule {
     uint64_t key = 0;
-    uint64_t present = 0, dirty = 0;  // one bit per line
-    uint64_t read = 0, written = 0;   // for the footprint
+    uint16_t present = 0, dirty = 0;  // one bit per line
+    uint16_t read = 0, written = 0;   // for the footprint
     uint32_t newer = 0, older = 0;    // LRU list; 0 is the sentinel
   };
   template <typename Visit>
@@ -76,6 +76,7 @@ class SharedServer {
   void join(double now, uint32_t flow, double read_bytes, double write_bytes);
   double next_completion() const;
   uint32_t complete(double now);  // the flow that finishes at `now` == next_completion()
+  double load() const;            // 0 idle .. 1 saturated
 
  private:
   struct Flow {

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the timeline simulator on recorded streams, outside any kernel."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from npuforge.errors import ToolchainError, UsageError
+from npuforge.soc import Soc, write_constants
+from npuforge.twin.timing.records import Stream, write_recording
+
+_RUNTIME = Path(__file__).parent.parent / "cpp" / "runtime"
+_SOURCES = (
+    "cost.cpp",
+    "timeline.cpp",
+    "timeline_constants.cpp",
+    "timeline_memory.cpp",
+    "timeline_output.cpp",
+    "tools/timeline_replay.cpp",
+)
+
+
+def build_replay(folder: Path) -> Path:
+    """Compiles the replay tool into `folder` and returns its path."""
+    compiler = os.environ.get("CXX") or shutil.which("g++") or shutil.which("clang++")
+    if compiler is None:
+        raise ToolchainError("no C++ compiler found (g++ or clang++)")
+    tool = folder / "timeline_replay"
+    command = [compiler, "-std=gnu++20", "-O2", *(str(_RUNTIME / name) for name in _SOURCES)]
+    command += ["-o", str(tool)]
+    result = subprocess.run(command, check=False, capture_output=True, text=True)
+    if result.returncode != 0:
+        raise ToolchainError(f"the replay tool does not compile: {result.stderr[:500]}")
+    return tool
+
+
+def replay(
+    tool: Path,
+    soc: Soc,
+    streams: Sequence[Stream],
+    *,
+    op_names: Sequence[str] = (),
+    kind: Literal["vector", "cube", "mix"] = "vector",
+    l2: Literal["cold", "warm"] = "cold",
+    kernel: str = "kernel",
+    trace: Path | None = None,
+    trace_cores: int = 4,
+) -> dict[str, Any]:
+    """The simulator's summary of `streams` on `soc` (the JSON of `write_summary`)."""
+    with tempfile.TemporaryDirectory() as scratch:
+        constants = Path(scratch) / "constants"
+        recording = Path(scratch) / "recording"
+        write_constants(constants, soc)
+        write_recording(recording, streams, op_names)
+        command = [str(tool), str(constants), str(recording), "--type", kind, "--l2", l2]
+        command += ["--kernel", kernel]
+        if trace is not None:
+            command += ["--trace", str(trace), "--trace-cores", str(trace_cores)]
+        result = subprocess.run(command, check=False, capture_output=True, text=True)
+    if result.returncode != 0:
+        raise UsageError(result.stderr.strip() or "the replay tool failed")
+    summary: dict[str, Any] = json.loads(result.stdout)
+    return summary
