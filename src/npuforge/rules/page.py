@@ -41,6 +41,7 @@ _FAMILIES = {
     "SYNC": "Races and deadlocks",
     "MEM": "Memory",
     "LNT": "What the device compiler refuses",
+    "ADV": "High-level API",
 }
 
 _PLACES = {
