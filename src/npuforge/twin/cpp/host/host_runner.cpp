@@ -12,6 +12,7 @@
 #include <dlfcn.h>
 #include <execinfo.h>
 #include <link.h>
+#include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -41,12 +42,25 @@ void WriteAll(int fd, const std::string& text) {
     }
 }
 
-std::string ReadAll(int fd) {
-    std::string text;
+// Drains both pipes until the child has closed them; what exceeds the limit of `log` is dropped.
+void Collect(int answer_fd, int log_fd, std::string& answer, std::string& log) {
+    constexpr size_t kLogLimit = 1 << 20;
+    pollfd sources[] = {{answer_fd, POLLIN, 0}, {log_fd, POLLIN, 0}};
+    std::string* const texts[] = {&answer, &log};
+    int open = 2;
     char buffer[65536];
-    ssize_t count = 0;
-    while ((count = read(fd, buffer, sizeof(buffer))) > 0) text.append(buffer, count);
-    return text;
+    while (open > 0 && poll(sources, 2, -1) >= 0) {
+        for (int i = 0; i < 2; ++i) {
+            if (sources[i].fd < 0 || sources[i].revents == 0) continue;
+            const ssize_t count = read(sources[i].fd, buffer, sizeof(buffer));
+            if (count <= 0) {
+                sources[i].fd = -1;
+                --open;
+            } else if (i == 0 || log.size() < kLogLimit) {
+                texts[i]->append(buffer, count);
+            }
+        }
+    }
 }
 
 // Sends the call stack as offsets into the host library, then dies of the signal as before.
@@ -158,8 +172,8 @@ int main(int argc, char** argv) {
         return 2;
     }
     int answer[2];
-    std::FILE* captured = std::tmpfile();
-    if (captured == nullptr || pipe(answer) != 0) {
+    int output[2];
+    if (pipe(answer) != 0 || pipe(output) != 0) {
         std::perror("host_runner");
         return 2;
     }
@@ -170,9 +184,11 @@ int main(int argc, char** argv) {
     }
     if (child == 0) {
         close(answer[0]);
+        close(output[0]);
         g_answer = answer[1];
-        dup2(fileno(captured), STDOUT_FILENO);
-        dup2(fileno(captured), STDERR_FILENO);
+        dup2(output[1], STDOUT_FILENO);
+        dup2(output[1], STDERR_FILENO);
+        close(output[1]);
         CatchCrashes();
         const std::string text = Answer(command, argv[2], argc > 3 ? argv[3] : nullptr);
         std::cout.flush();
@@ -181,13 +197,13 @@ int main(int argc, char** argv) {
         _exit(0);
     }
     close(answer[1]);
-    std::string text = ReadAll(answer[0]);
+    close(output[1]);
+    std::string text;
+    std::string log;
+    Collect(answer[0], output[0], text, log);
     int status = 0;
     waitpid(child, &status, 0);
     if (!WIFEXITED(status) || text.empty() || text[0] != '{') text = Crash(status, text);
-
-    lseek(fileno(captured), 0, SEEK_SET);
-    std::string log = ReadAll(fileno(captured));
     if (!log.empty() && log.back() == '\n') log.pop_back();
     Json lines;
     lines.List(npuforge::host::Split(log, '\n'));

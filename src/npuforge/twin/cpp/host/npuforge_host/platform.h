@@ -82,7 +82,7 @@ public:
             {"ub_size", "ub.bytes"},          {"l1_size", "l1.bytes"},
             {"l0_a_size", "l0a.bytes"},       {"l0_b_size", "l0b.bytes"},
             {"l0_c_size", "l0c.bytes"},       {"bt_size", "bt.bytes"},
-            {"fb0_size", "fb.bytes"},         {"SoC_version", "soc"}};
+            {"fb0_size", "fb.bytes"},         {"SoC_version", "name"}};
         // True of every SoC of this architecture.
         static const std::map<std::string, std::string> kArchitecture = {
             {"Short_SoC_version", "Ascend910B"},

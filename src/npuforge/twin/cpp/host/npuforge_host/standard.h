@@ -15,6 +15,16 @@
 #include <sstream>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "securec.h"
+
+// The real headers put these names into the global namespace, and sources rely on it.
+using std::make_shared;
+using std::map;
+using std::pair;
+using std::string;
+using std::to_string;
+using std::unique_ptr;
+using std::vector;
