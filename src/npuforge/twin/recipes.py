@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How each kind of source is compiled and linked: the one place that holds compiler flags."""
+
+from __future__ import annotations
+
+import platform
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Literal
+
+from npuforge.sandbox import GIB, MIB, Limits
+from npuforge.twin.cache import digest
+from npuforge.twin.compilers import Compiler
+
+Kind = Literal["kernel", "host", "direct"]
+
+CPP_ROOT = Path(__file__).with_name("cpp")
+RUNTIME_LIBRARY = "npuforge_rt"
+RUNNER = "npuforge-runner"
+HOST_RUNNER = "npuforge-host-runner"
+
+BUILD_LIMITS = Limits(
+    cpu_s=120,
+    wall_s=180,
+    memory_bytes=3 * GIB,
+    processes=32,
+    output_bytes=2 * MIB,
+    file_bytes=512 * MIB,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """Flags of one kind; folders and the header to precompile are relative to our C++ root."""
+
+    compile: tuple[str, ...]
+    folders: tuple[str, ...] = ()
+    precompiled: str | None = None
+    link: tuple[str, ...] = ()
+    with_runtime: bool = False
+    suffix: str = ""
+
+
+# Kernels: line tables and frame pointers for call sites; what only warns is not our business, and
+# narrowing is left to the lint, which knows the device compiler's view of it.
+_UNTRUSTED = (
+    "-std=gnu++20",
+    "-O1",
+    "-g1",
+    "-fno-omit-frame-pointer",
+    "-fPIC",
+    "-fvisibility=default",
+    "-Wno-narrowing",
+    "-w",
+)
+_DEVICE_FOLDERS = ("", "include", "npu")
+
+RECIPES: dict[Kind, Recipe] = {
+    "kernel": Recipe(
+        _UNTRUSTED,
+        _DEVICE_FOLDERS,
+        "include/kernel_operator.h",
+        ("-shared", "-Wl,-z,defs"),
+        with_runtime=True,
+        suffix=".so",
+    ),
+    "host": Recipe(_UNTRUSTED, ("host",), "host/host_pch.h", ("-shared",), suffix=".so"),
+    "direct": Recipe(
+        _UNTRUSTED,
+        _DEVICE_FOLDERS,
+        "include/kernel_operator.h",
+        ("-rdynamic",),
+        with_runtime=True,
+    ),
+}
+
+RUNTIME = Recipe(
+    ("-std=gnu++20", "-O3", "-march=native", "-fPIC", "-fno-omit-frame-pointer"),
+    ("", "include", "npu", "runtime"),
+)
+HOST_PROGRAM = Recipe(("-std=gnu++20", "-O2", "-fPIC"), ("host",))
+
+
+def family_flags(compiler: Compiler) -> tuple[str, ...]:
+    """Flags that say the same to gcc and clang in different words."""
+    if compiler.family == "clang":
+        return ("-fno-color-diagnostics", "-ferror-limit=20")
+    return ("-fdiagnostics-color=never", "-fmax-errors=20")
+
+
+@cache
+def processor() -> str:
+    """What -march=native depends on."""
+    try:
+        text = Path("/proc/cpuinfo").read_text("utf-8")
+    except OSError:
+        return platform.processor()
+    lines = {
+        line
+        for line in text.splitlines()
+        if line.startswith(("model name", "flags", "Features", "CPU part", "CPU implementer"))
+    }
+    return digest(*sorted(lines))
