@@ -35,6 +35,7 @@ class Case:
     measured_us: float
     build: Callable[[], Sequence[Stream]]
     kind: KernelKind = "vector"
+    listed: bool = True  # in calibration.csv; the others are published elsewhere
     note: str = ""
 
 

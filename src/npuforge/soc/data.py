@@ -2,7 +2,8 @@
 """Loads chip descriptions and writes the flat file that the C++ parts read.
 
 A chip's values are its architecture's values overlaid with its own, flattened to dotted keys
-(`hbm.read_gbps`). Instruction costs become `cost.<op>.<field>`.
+(`hbm.read_gbps`). Instruction costs become `cost.<op>.<field>`, the instructions of library calls
+`recipe.<op>.<field>`.
 """
 
 from __future__ import annotations
@@ -95,6 +96,7 @@ def _load(key: str) -> Soc:
     values: dict[str, Value] = dict(_flatten(shared, ""))
     values.update(_flatten(chip, ""))
     values.update(_costs(_read(_DATA / f"{architecture}-costs.toml")))
+    values.update(_recipes(_read(_DATA / f"{architecture}-library.toml")))
     return Soc(soc=key, name=str(chip["name"]), architecture=architecture, values=values)
 
 
@@ -122,6 +124,18 @@ def _costs(table: Mapping[str, Any]) -> dict[str, Value]:
                     raise ValueError(f"{op} has two cost rows")
                 costs[key] = value
     return costs
+
+
+def _recipes(table: Mapping[str, Any]) -> dict[str, Value]:
+    recipes: dict[str, Value] = {}
+    for row in table["row"]:
+        for op in row["ops"]:
+            for field in ("elements", "rows"):
+                if row.get(field):
+                    recipes[f"recipe.{op}.{field}"] = " ".join(row[field])
+            if row.get("widened"):
+                recipes[f"recipe.{op}.widened"] = 1
+    return recipes
 
 
 def _text(value: Value) -> str:

@@ -39,7 +39,8 @@ int main(int argc, char** argv) {
     std::printf("%u\n", table.vector_cycles(table.op_id("Exp"), 4, 128));
     std::printf("%u\n", table.library_cycles(table.op_id("Tanh"), 4, 1000));
     std::printf("%u\n", table.mmad_cycles(128, 256, 64, 2));
-    std::printf("%u\n", table.counter_cycles(add, 2, 32, true) - table.counter_cycles(add, 2, 32, false));
+    std::printf("%u\n", table.counter_cycles(add, 2, 32, 1.0, true) -
+                            table.counter_cycles(add, 2, 32, 1.0, false));
     std::printf("%d\n", table.known(table.op_id("NoSuchOperation")));
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());

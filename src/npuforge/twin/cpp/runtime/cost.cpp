@@ -23,6 +23,13 @@ uint32_t whole_cycles(double cycles) {
   return static_cast<uint32_t>(std::clamp(std::round(cycles), 0.0, 4294967295.0));
 }
 
+std::vector<std::string> words(const std::string& text) {
+  std::istringstream stream(text);
+  std::vector<std::string> result;
+  for (std::string word; stream >> word;) result.push_back(word);
+  return result;
+}
+
 std::string_view trimmed(std::string_view text) {
   const auto first = text.find_first_not_of(" \t\r");
   if (first == std::string_view::npos) return {};
@@ -108,6 +115,14 @@ CostTable::Op CostTable::describe(const std::string& name) const {
   op.fixed = value("fixed");
   op.issue = whole_cycles(value("issue"));
   op.bytes_per_cycle = value("bytes_per_cycle");
+  const std::string recipe = "recipe." + name + ".";
+  const auto steps = [&](const std::string& field) {
+    return constants_.has(recipe + field) ? words(constants_.text(recipe + field))
+                                          : std::vector<std::string>();
+  };
+  op.over_elements = steps("elements");
+  op.over_rows = steps("rows");
+  op.widened = constants_.has(recipe + "widened");
   for (int w = 0; w < 4; ++w) {
     op.per_repeat[w] = value(kWidths[w]);
     op.base[w] = constants_.number(prefix + "base." + kWidths[w], 0.0);
@@ -123,7 +138,7 @@ uint32_t CostTable::vector_cycles(uint16_t op, unsigned dtype_bytes, uint32_t re
 }
 
 uint32_t CostTable::counter_cycles(uint16_t op, unsigned dtype_bytes, uint32_t repeats,
-                                   bool partial_tail, double conflict) const {
+                                   double conflict, bool partial_tail) const {
   return vector_cycles(op, dtype_bytes, repeats, conflict) +
          (partial_tail ? whole_cycles(counter_tail_) : 0);
 }
@@ -132,6 +147,28 @@ uint32_t CostTable::library_cycles(uint16_t op, unsigned dtype_bytes, uint64_t e
   const Op& row = ops_[op];
   const unsigned w = width_index(dtype_bytes);
   return whole_cycles(row.base[w] + static_cast<double>(elements) * row.per_element[w]);
+}
+
+RecipeCost CostTable::recipe_cycles(uint16_t op, unsigned dtype_bytes, uint64_t elements,
+                                    uint64_t rows) {
+  const Op recipe = ops_[op];  // a copy: interning the steps' names below may move the table
+  const unsigned width = recipe.widened && dtype_bytes == 2 ? 4 : dtype_bytes;
+  const auto repeats = [](uint64_t bytes) { return static_cast<uint32_t>((bytes + 255) / 256); };
+  RecipeCost cost;
+  const auto add = [&](const std::string& name, uint64_t bytes) {
+    const uint16_t step = op_id(name);
+    cost.cycles += vector_cycles(step, width, repeats(bytes));
+    cost.issue += ops_[step].issue;
+  };
+  for (const std::string& step : recipe.over_elements) add(step, elements * width);
+  for (const std::string& step : recipe.over_rows) add(step, rows * 32);
+  if (width != dtype_bytes) {
+    add("Cast", elements * width);
+    add("Cast", elements * width);
+  }
+  if (recipe.over_elements.empty() && recipe.over_rows.empty())
+    cost.cycles = vector_cycles(op, dtype_bytes, repeats(elements * dtype_bytes));
+  return cost;
 }
 
 uint32_t CostTable::mmad_cycles(uint32_t m, uint32_t n, uint32_t k, double operand_bytes) const {

@@ -29,6 +29,12 @@ class ConstantsFile {
   std::string origin_;
 };
 
+// A library call priced by the instructions it consists of.
+struct RecipeCost {
+  uint32_t cycles = 0;
+  uint32_t issue = 0;  // scalar-unit cycles beyond those of the call itself
+};
+
 // cycles = fixed + repeats x per_repeat[dtype width] x conflict, for instructions;
 // cycles = base[width] + elements x per_element[width], for library calls fitted as a whole.
 class CostTable {
@@ -47,10 +53,13 @@ class CostTable {
   uint32_t vector_cycles(uint16_t op, unsigned dtype_bytes, uint32_t repeats,
                          double conflict = 1.0) const;
   // The same in counter mode; a partial last repeat costs extra there.
-  uint32_t counter_cycles(uint16_t op, unsigned dtype_bytes, uint32_t repeats, bool partial_tail,
-                          double conflict = 1.0) const;
+  uint32_t counter_cycles(uint16_t op, unsigned dtype_bytes, uint32_t repeats,
+                          double conflict = 1.0, bool partial_tail = false) const;
   // A library call as one block; only for ops with is_library().
   uint32_t library_cycles(uint16_t op, unsigned dtype_bytes, uint64_t elements) const;
+  // A library call without a fit: its recipe's instructions, each over `elements` elements or over
+  // one 32 B block for each of `rows`; without a recipe, one instruction of the op itself.
+  RecipeCost recipe_cycles(uint16_t op, unsigned dtype_bytes, uint64_t elements, uint64_t rows);
   // Scalar-unit cycles to issue one instruction of this op (address setup, mask writes, API body).
   uint32_t issue_cycles(uint16_t op) const { return ops_[op].issue; }
 
@@ -69,6 +78,8 @@ class CostTable {
     double base[4] = {};
     double per_element[4] = {};
     double bytes_per_cycle = 0;
+    std::vector<std::string> over_elements, over_rows;  // recipe
+    bool widened = false;                               // recipe: 16 bit is worked on as 32 bit
   };
   Op describe(const std::string& name) const;
 
