@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+# make demo   set up .venv and run the main job on an example
+# make test   set up .venv and run the whole test suite
+# make lint   formatting, lint and types
+
+PYTHON ?= python3
+VENV := .venv
+PIP := $(VENV)/bin/pip --disable-pip-version-check
+READY := $(VENV)/.ready
+
+.PHONY: demo test lint
+.DELETE_ON_ERROR:
+
+demo: $(READY)
+	$(VENV)/bin/npuforge doctor
+
+test: $(READY)
+	$(VENV)/bin/python -m pytest -n auto
+
+lint: $(READY)
+	$(VENV)/bin/ruff format --check src tests
+	$(VENV)/bin/ruff check src tests
+	$(VENV)/bin/mypy
+
+# torch first and by itself: whichever build of this version the package index in use offers (CPU
+# only or with GPU support) decides about its own dependencies.
+$(READY): requirements.lock pyproject.toml
+	test -x $(VENV)/bin/python || $(PYTHON) -m venv $(VENV)
+	$(PIP) install --quiet "$$(grep '^torch==' requirements.lock)"
+	$(PIP) install --quiet -r requirements.lock
+	$(PIP) install --quiet --no-deps -e .
+	touch $@

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command line: `npuforge COMMAND`.
+
+A command is a click command in a module of its own, named in `COMMANDS` with the line that
+`npuforge --help` shows; its module is imported only when the command is used. A command returns its
+exit status (None is 0) and raises `NpuforgeError` for bad input, which becomes one line on standard
+error and exit status 2.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Sequence
+
+import click
+
+from npuforge import __version__
+from npuforge.errors import NpuforgeError
+
+# name: (module:attribute, help line)
+COMMANDS: dict[str, tuple[str, str]] = {
+    "doctor": (
+        "npuforge.cli.doctor:doctor",
+        "What works on this machine, and how to fix the rest.",
+    ),
+}
+
+
+class LazyGroup(click.Group):
+    """A group that knows its commands' help lines without importing them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        """Names in the order of the table, which is the order of use."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """Import the command of that name."""
+        if cmd_name not in COMMANDS:
+            return None
+        module, _, attribute = COMMANDS[cmd_name][0].partition(":")
+        command: click.Command = getattr(importlib.import_module(module), attribute)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """The table itself; nothing is imported."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, "--version", message="%(prog)s %(version)s")
+def npuforge() -> None:
+    """AscendC kernels written, run, checked and timed without an NPU."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit status."""
+    try:
+        result = npuforge.main(argv, prog_name="npuforge", standalone_mode=False)
+    except NpuforgeError as error:
+        return _complain(str(error), error.exit_status)
+    except click.exceptions.NoArgsIsHelpError as error:
+        error.show()
+        return error.exit_code
+    except click.ClickException as error:
+        return _complain(" ".join(error.format_message().split()), 2)
+    except (click.Abort, KeyboardInterrupt):
+        return _complain("interrupted", 130)
+    except BrokenPipeError:
+        sys.stderr.close()  # the reader left; there is nobody to tell
+        return 1
+    return result if isinstance(result, int) else 0
+
+
+def _complain(message: str, status: int) -> int:
+    click.echo(f"{click.style('npuforge:', fg='red')} {message}", err=True)
+    return status

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`npuforge doctor`: what works on this machine, and how to fix what does not."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import click
+
+from npuforge import __version__
+from npuforge.cli.output import console, json_option, write_json
+from npuforge.errors import NpuforgeError
+from npuforge.sandbox import Sandbox
+from npuforge.twin.cache import Cache, default_root
+from npuforge.twin.compilers import find_compiler
+
+_ENDPOINTS = (("OPENAI_API_KEY", "OPENAI_BASE_URL"), ("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"))
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One finding; `fix` is None when there is nothing to do."""
+
+    name: str
+    ok: bool
+    required: bool
+    detail: str
+    fix: str | None = None
+
+
+@click.command()
+@json_option
+def doctor(json_out: str | None) -> int:
+    """What works on this machine, and how to fix the rest.
+
+    Exit status 1 means that something the twin needs is missing.
+    """
+    checks = [check() for check in CHECKS]
+    healthy = all(check.ok for check in checks if check.required)
+    if json_out is not None:
+        report = {"version": __version__, "ok": healthy, "checks": [asdict(c) for c in checks]}
+        write_json(json.dumps(report, indent=2), json_out)
+    if json_out != "-":
+        _show(checks, json_out)
+    return 0 if healthy else 1
+
+
+def _show(checks: list[Check], json_out: str | None) -> None:
+    out = console(json_out)
+    width = max(len(check.name) for check in checks)
+    for check in checks:
+        word, colour = ("ok", "green") if check.ok else ("missing", "red")
+        if not check.ok and not check.required:
+            word, colour = "absent", "yellow"
+        out.print(f"[{colour}]{word:8}[/]{check.name:{width}}  ", end="")
+        out.print(check.detail, markup=False)
+        if check.fix is not None:
+            out.print(f"{'':{8 + width}}  {check.fix}", style="dim", markup=False)
+
+
+def _compiler() -> Check:
+    try:
+        compiler = find_compiler()
+    except NpuforgeError as error:
+        found, _, fix = str(error).rpartition(": ")
+        return Check("compiler", False, True, found, fix)
+    return Check("compiler", True, True, f"{compiler.name} ({' '.join(compiler.command)})")
+
+
+def _sandbox() -> Check:
+    fixes = {
+        "landlock+seccomp": None,
+        "bubblewrap": None,
+        "seccomp": "files are not protected: install bubblewrap, or use Linux 5.13 or newer",
+        "rlimits only": "untrusted kernels are hardly confined: install bubblewrap",
+    }
+    try:
+        name = Sandbox.detect().name
+    except NpuforgeError as error:
+        return Check("sandbox", False, True, str(error), "check that /proc is mounted")
+    return Check("sandbox", True, True, name, fixes[name])
+
+
+def _torch() -> Check:
+    try:
+        version = importlib.metadata.version("torch")
+    except importlib.metadata.PackageNotFoundError:
+        return Check("torch", False, True, "not installed", "pip install torch (or: make demo)")
+    return Check("torch", True, True, version)
+
+
+def _symbols() -> Check:
+    for name in ("addr2line", "llvm-symbolizer"):
+        found = shutil.which(name)
+        if found is not None:
+            return Check("symbols", True, True, found)
+    return Check("symbols", False, True, "no addr2line", "install binutils (or llvm)")
+
+
+def _cache() -> Check:
+    cache = Cache(default_root())
+    try:
+        with cache.workspace():
+            pass
+    except OSError as error:
+        fix = "set NPUFORGE_CACHE to a folder you can write"
+        return Check("cache", False, True, f"{cache.root}: {error.strerror}", fix)
+    return Check("cache", True, True, f"{cache.root} ({cache.size() / 1e6:.0f} MB)")
+
+
+def _cann() -> Check:
+    home = os.environ.get("ASCEND_HOME_PATH")
+    if home and Path(home).is_dir():
+        return Check("CANN", True, False, home)
+    if home:
+        return Check(
+            "CANN",
+            False,
+            False,
+            f"ASCEND_HOME_PATH={home} is no folder",
+            "source the toolkit's set_env.sh",
+        )
+    return Check(
+        "CANN",
+        False,
+        False,
+        "not set up; only building for a device needs it",
+        "install the CANN toolkit and source its set_env.sh",
+    )
+
+
+def _npu() -> Check:
+    program = shutil.which("npu-smi")
+    absent = "no npu-smi; only measuring on a device needs one"
+    if program is None:
+        return Check("NPU", False, False, absent)
+    try:
+        done = subprocess.run(
+            [program, "info", "-l"], capture_output=True, text=True, timeout=20, check=True
+        )
+    except (OSError, subprocess.SubprocessError) as error:
+        return Check("NPU", False, False, f"npu-smi fails: {error}", "check the NPU driver")
+    first = next((line.strip() for line in done.stdout.splitlines() if line.strip()), "npu-smi")
+    return Check("NPU", True, False, first)
+
+
+def _endpoint() -> Check:
+    """Whether a model can be asked; a key's value is never shown."""
+    for key, url in _ENDPOINTS:
+        if os.environ.get(key) or os.environ.get(url):
+            place = os.environ.get(url, "its default address")
+            state = "set" if os.environ.get(key) else "not set"
+            return Check("model", True, False, f"{place}, {key} {state}")
+    names = " or ".join(key for key, _ in _ENDPOINTS)
+    fix = f"set {names}, and OPENAI_BASE_URL for an endpoint of your own"
+    return Check("model", False, False, "no endpoint; only generation by models needs one", fix)
+
+
+CHECKS: tuple[Callable[[], Check], ...] = (
+    _compiler,
+    _sandbox,
+    _torch,
+    _symbols,
+    _cache,
+    _cann,
+    _npu,
+    _endpoint,
+)

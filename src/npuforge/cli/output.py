@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the commands share on their way out: the `--json` option and the console."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from npuforge.errors import UsageError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def json_option(command: Command) -> Command:
+    """Add `--json OUT`; the command gets `json_out`, a path, "-" or None."""
+    return click.option(
+        "--json", "json_out", metavar="OUT", help='Write JSON to OUT; "-" is standard output.'
+    )(command)
+
+
+def write_json(text: str, json_out: str) -> None:
+    """Write a JSON text where `--json` says."""
+    if json_out == "-":
+        click.echo(text)
+        return
+    try:
+        Path(json_out).write_text(text + "\n", "utf-8")
+    except OSError as error:
+        raise UsageError(f"cannot write {json_out}: {error.strerror}") from error
+
+
+def console(json_out: str | None) -> Console:
+    """Where people read: standard output, or standard error when JSON has standard output."""
+    from rich.console import Console  # noqa: PLC0415 (rich is slow to import; --help needs none)
+
+    return Console(stderr=json_out == "-", highlight=False, soft_wrap=True)
