@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs an operator's tiling for given tensors and attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from npuforge.errors import UsageError
+from npuforge.sandbox import Sandbox
+from npuforge.soc import Soc
+from npuforge.twin.host import runner
+from npuforge.twin.host.description import Operator
+
+
+@dataclass(frozen=True, slots=True)
+class TensorSpec:
+    """A tensor as the host code sees it; `data` only matters where it reads the values."""
+
+    shape: tuple[int, ...]
+    dtype: str
+    format: str = "ND"
+    origin_shape: tuple[int, ...] | None = None
+    origin_format: str | None = None
+    data: bytes | None = None
+
+
+# A dynamic input is a sequence of tensors, an absent optional one is None.
+Given = TensorSpec | Sequence[TensorSpec] | None
+
+
+@dataclass(frozen=True, slots=True)
+class TilingRequest:
+    """One call of an operator. `cube` says that its kernel runs on cube cores or on both kinds."""
+
+    op: str
+    inputs: Mapping[str, Given]
+    outputs: Mapping[str, Given] = field(default_factory=dict)
+    attrs: Mapping[str, Any] = field(default_factory=dict)
+    deterministic: bool = False
+    cube: bool = False
+    compile_info: str = "{}"
+
+
+@dataclass(frozen=True, slots=True)
+class OutputTensor:
+    """An output as tiling saw it, and what the operator's own inference says."""
+
+    name: str
+    dtype: str
+    format: str
+    shape: tuple[int, ...]
+    inferred_dtype: str
+    inferred_shape: tuple[int, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class TilingResult:
+    """What tiling answered.
+
+    `status` is "ok", "failed" (the function said so), "exception", "crashed" or "bad_request"; all
+    but "ok" come with a `message`. `log` is everything the host code printed.
+    """
+
+    status: str
+    message: str = ""
+    block_dim: int = 0
+    tiling_key: int = 0
+    tiling_data: bytes = b""
+    workspace_sizes: tuple[int, ...] = ()
+    schedule_mode: int = 0
+    local_memory: int = 0
+    need_atomic: bool = False
+    outputs: tuple[OutputTensor, ...] = ()
+    log: tuple[str, ...] = ()
+    frames: tuple[int, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        return self.status == "ok"
+
+
+def compute_tiling(
+    host_so: Path,
+    operator: Operator,
+    request: TilingRequest,
+    *,
+    soc: Soc | str = runner.DEFAULT_SOC,
+    sandbox: Sandbox | None = None,
+) -> TilingResult:
+    """Runs inference and tiling of `operator` in `host_so`; faults of the host code are results."""
+    files: dict[str, bytes] = {}
+    text = render_request(operator, request, files)
+    answer = runner.call("tiling", host_so, request=text, files=files, soc=soc, sandbox=sandbox)
+    status = answer["status"]
+    message = answer.get("message", "")
+    if status == "failed" and not message:
+        errors = [line for line in answer["log"] if "ERROR" in line]
+        message = errors[-1] if errors else "the tiling function reported failure"
+    if status == "ok" and not answer["block_dim_set"]:
+        status, message = "failed", "the tiling function set no block dim"
+    return TilingResult(
+        status=status,
+        message=message,
+        block_dim=answer.get("block_dim", 0),
+        tiling_key=answer.get("tiling_key", 0),
+        tiling_data=bytes.fromhex(answer.get("tiling_data", "")),
+        workspace_sizes=tuple(answer.get("workspace_sizes", ())),
+        schedule_mode=answer.get("schedule_mode", 0),
+        local_memory=answer.get("local_memory", 0),
+        need_atomic=answer.get("need_atomic", False),
+        outputs=tuple(_output(item) for item in answer.get("outputs", ())),
+        log=tuple(answer["log"]),
+        frames=tuple(int(frame, 16) for frame in answer.get("frames", ())),
+    )
+
+
+def render_request(operator: Operator, request: TilingRequest, files: dict[str, bytes]) -> str:
+    """The runner's text form of `request`; contents of data files are added to `files`."""
+    lines = [
+        f"op {operator.type}",
+        f"deterministic {int(request.deterministic)}",
+        f"core_type {'aic' if request.cube else 'aiv'}",
+        f"compile_info {_one_line(request.compile_info)}",
+    ]
+    for name, given in request.inputs.items():
+        tensors = _as_list(given)
+        if not tensors:
+            lines.append(f"absent {_word(name)}")
+        for tensor in tensors:
+            line = _tensor_line("input", name, tensor)
+            if tensor.data is not None:
+                file = f"data{len(files)}.bin"
+                files[file] = tensor.data
+                line += f" data={file}"
+            lines.append(line)
+    for name, given in request.outputs.items():
+        lines += [_tensor_line("output", name, tensor) for tensor in _as_list(given)]
+    kinds = {attr.name: attr.type for attr in operator.attrs}
+    for name, value in request.attrs.items():
+        if name not in kinds:
+            raise UsageError(f"{operator.type} has no attribute {name}")
+        lines.append(f"attr {name} {_attribute(operator, name, kinds[name], value)}".rstrip(" "))
+    return "\n".join(lines) + "\n"
+
+
+def _as_list(given: Given) -> list[TensorSpec]:
+    if given is None:
+        return []
+    return [given] if isinstance(given, TensorSpec) else list(given)
+
+
+def _tensor_line(statement: str, name: str, tensor: TensorSpec) -> str:
+    words = [statement, _word(name), _word(tensor.dtype), _word(tensor.format), _dims(tensor.shape)]
+    if tensor.origin_shape is not None:
+        words.append(f"origin={_dims(tensor.origin_shape)}")
+    if tensor.origin_format is not None:
+        words.append(f"origin_format={_word(tensor.origin_format)}")
+    return " ".join(words)
+
+
+def _dims(shape: Sequence[int]) -> str:
+    return ",".join(str(int(dim)) for dim in shape) or "scalar"
+
+
+def _attribute(operator: Operator, name: str, kind: str, value: Any) -> str:
+    if value is None:
+        return "none"
+    try:
+        return f"{kind} {_value(kind, value)}"
+    except (TypeError, ValueError):
+        raise UsageError(
+            f"attribute {name} of {operator.type} is a {kind}, not {value!r}"
+        ) from None
+
+
+def _value(kind: str, value: Any) -> str:
+    match kind:
+        case "bool":
+            return str(int(bool(value)))
+        case "int":
+            return str(int(value))
+        case "float":
+            return repr(float(value))
+        case "str":
+            return _one_line(str(value))
+        case "list_list_int":
+            return ";".join(_value("list_int", row) for row in value)
+        case _:
+            element = kind.removeprefix("list_")
+            return ",".join(_value(element, item) for item in value)
+
+
+def _word(text: str) -> str:
+    if not text or text.split() != [text]:
+        raise UsageError(f"not a name: {text!r}")
+    return text
+
+
+def _one_line(text: str) -> str:
+    if "\n" in text or "\r" in text:
+        raise UsageError("text passed to host code must be one line")
+    return text
+
+
+def _output(item: dict[str, Any]) -> OutputTensor:
+    inferred = item["inferred_shape"]
+    return OutputTensor(
+        name=item["name"],
+        dtype=item["dtype"],
+        format=item["format"],
+        shape=tuple(item["shape"]),
+        inferred_dtype=item["inferred_dtype"],
+        inferred_shape=None if inferred is None else tuple(inferred),
+    )
