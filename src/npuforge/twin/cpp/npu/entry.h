@@ -16,8 +16,11 @@ template <typename... A> constexpr int arity(void (*)(A...)) { return sizeof...(
 
 }  // namespace npuforge
 
-#define NPUFORGE_ENTRY(kernel)                                                                       \
-    extern "C" __attribute__((visibility("default"))) void npuforge_entry_##kernel(void** arguments) { \
-        npuforge::call_kernel(&kernel, arguments);                                                   \
-    }                                                                                                \
-    extern "C" __attribute__((visibility("default"))) const int npuforge_arity_##kernel = npuforge::arity(&kernel);
+// `name` stands for the kernel in the runner's plan; the kernel may be an instance of a template.
+#define NPUFORGE_ENTRY_AS(name, ...)                                                               \
+    extern "C" __attribute__((visibility("default"))) void npuforge_entry_##name(void** arguments) { \
+        npuforge::call_kernel(&__VA_ARGS__, arguments);                                            \
+    }                                                                                              \
+    extern "C" __attribute__((visibility("default"))) const int npuforge_arity_##name = npuforge::arity(&__VA_ARGS__);
+
+#define NPUFORGE_ENTRY(kernel) NPUFORGE_ENTRY_AS(kernel, kernel)

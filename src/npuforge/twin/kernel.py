@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Build one kernel source: find its entry, lint it, compile it with a door for the runner."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from npuforge.errors import UsageError
+from npuforge.sandbox import Sandbox
+from npuforge.twin.cache import digest
+from npuforge.twin.lint import lint
+from npuforge.twin.lint.finding import Finding
+from npuforge.twin.lint.model import Function
+from npuforge.twin.lint.model import build as build_model
+from npuforge.twin.lint.source import read
+from npuforge.twin.toolchain import Toolchain
+from npuforge.verdict import Diagnostic, Violation
+
+Defines = Mapping[str, str | None] | Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class KernelBuild:
+    """A kernel ready to run (`ok`), or why it is not.
+
+    `root` is the folder that file names in reports are relative to. `parameters` are the names of
+    the entry's parameters as the source spells them.
+    """
+
+    entry: str
+    source: Path
+    root: Path
+    library: Path | None
+    diagnostics: list[Diagnostic]
+    violations: list[Violation]
+    parameters: tuple[str, ...] = ()
+    log: str = ""
+    seconds: float = 0.0
+    cached: bool = False
+
+    @property
+    def ok(self) -> bool:
+        return self.library is not None
+
+    @property
+    def symbol(self) -> str:
+        """The name behind `npuforge_entry_`."""
+        return symbol_of(self.entry)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A `__global__` function of a source."""
+
+    name: str
+    parameters: tuple[str, ...]
+    template: bool
+    line: int
+
+
+class Kernel:
+    """Namespace of `build`, kept as the name callers know."""
+
+    @staticmethod
+    def build(
+        source: Path | str,
+        *,
+        entry: str | None = None,
+        defines: Defines = (),
+        prelude: str | None = None,
+        include_dirs: Sequence[Path] = (),
+        root: Path | None = None,
+        toolchain: Toolchain | None = None,
+        sandbox: Sandbox | None = None,
+    ) -> KernelBuild:
+        """Lint and compile `source`: a path, or the source's text.
+
+        `entry` is needed when the source has several `__global__` functions or when the kernel is a
+        template (`name<float, 3>`). `root` defaults to the source's folder.
+        """
+        started = time.monotonic()
+        tools = toolchain or Toolchain.find()
+        path = store_text(source, tools) if isinstance(source, str) else Path(source)
+        path = Path(os.path.abspath(path))
+        if not path.is_file():
+            raise UsageError(f"no such kernel source: {path}")
+        project = Path(os.path.abspath(root)) if root is not None else path.parent
+        folders = [Path(os.path.abspath(folder)) for folder in include_dirs]
+        found = find_entries(path, folders)
+        chosen = choose_entry(found, entry, path)
+        linted = lint([path], entry=chosen.name.partition("<")[0], include_roots=folders)
+        result = tools.compile(
+            [_unit(path, project, chosen.name, tools)],
+            kind="kernel",
+            name=symbol_of(chosen.name),
+            include_dirs=[project, *folders],
+            defines=_defines(defines),
+            prelude=prelude,
+            root=project,
+            sandbox=sandbox,
+        )
+        units = str(tools.cache.root)
+        return KernelBuild(
+            entry=chosen.name,
+            source=path,
+            root=project,
+            library=result.path,
+            diagnostics=[d for d in result.diagnostics if not (d.file or "").startswith(units)],
+            violations=[_violation(finding, project) for finding in linted],
+            parameters=chosen.parameters,
+            log=result.log,
+            seconds=time.monotonic() - started,
+            cached=result.cached,
+        )
+
+
+def store_text(text: str, tools: Toolchain) -> Path:
+    """A file with this content, at a place that depends on nothing else (so builds are found)."""
+    folder = tools.cache.root / "sources" / digest(text)
+    path = folder / "kernel.cpp"
+    if not path.is_file():
+        folder.mkdir(parents=True, exist_ok=True)
+        _write(path, text)
+    return path
+
+
+def find_entries(source: Path, include_dirs: Sequence[Path] = ()) -> list[Entry]:
+    """The `__global__` functions the source and its local includes define."""
+    model = build_model(read([source], include_dirs), None)
+    entries: dict[str, Entry] = {}
+    for function in model.functions:
+        if "global" in function.marks and function.body is not None:
+            entries.setdefault(function.name, _entry(function))
+    return list(entries.values())
+
+
+def choose_entry(found: Sequence[Entry], wanted: str | None, source: Path) -> Entry:
+    """The entry to run: the one asked for, or the only one."""
+    if wanted is not None:
+        base = wanted.partition("<")[0].strip()
+        match = next((entry for entry in found if entry.name == base), None)
+        if match is None:
+            have = f"it has {_listed(found)}" if found else "it has none"
+            raise UsageError(f"{source.name} has no __global__ function {base!r}; {have}")
+        if match.template and "<" not in wanted:
+            raise UsageError(
+                f"kernel {base} is a template; name an instance: --entry '{base}<...>'"
+            )
+        return Entry(wanted.strip(), match.parameters, match.template, match.line)
+    if not found:
+        raise UsageError(f"{source.name} has no __global__ function")
+    if len(found) > 1:
+        raise UsageError(f"{source.name} has several kernels; choose one: {_listed(found)}")
+    return choose_entry(found, found[0].name, source)
+
+
+def symbol_of(entry: str) -> str:
+    """An identifier for an entry, which may be an instance of a template."""
+    return re.sub(r"\W+", "_", entry).strip("_")
+
+
+def _entry(function: Function) -> Entry:
+    names = tuple(name for name, _ in function.parameters)
+    if len(names) != function.arity[1]:  # some have no name or a form that was not understood
+        names = ()
+    return Entry(function.name, names, function.template, function.node.start_point[0] + 1)
+
+
+def _listed(entries: Sequence[Entry]) -> str:
+    return ", ".join(entry.name for entry in entries)
+
+
+def _unit(source: Path, project: Path, entry: str, tools: Toolchain) -> Path:
+    """The translation unit: the source, then the runner's door to its kernel.
+
+    Its text names the source relative to the project, so a copy of the project finds its builds.
+    """
+    inside = source.is_relative_to(project)
+    named = source.relative_to(project) if inside else source
+    text = f'#include "{named}"\n#include "npu/entry.h"\n'
+    if "<" in entry:
+        text += f"NPUFORGE_ENTRY_AS({symbol_of(entry)}, {entry})\n"
+    else:
+        text += f"NPUFORGE_ENTRY({entry})\n"
+    folder = tools.cache.root / "units"
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{digest(text)}.cpp"
+    if not path.is_file():
+        _write(path, text)
+    return path
+
+
+def _write(path: Path, text: str) -> None:
+    """Appear by one rename: other processes may want the same file."""
+    temporary = path.with_name(f"{path.name}.{os.getpid()}")
+    temporary.write_text(text, "utf-8")
+    temporary.replace(path)
+
+
+def _defines(given: Defines) -> dict[str, str | None]:
+    if isinstance(given, Mapping):
+        return dict(given)
+    pairs = (word.partition("=") for word in given)
+    return {name: value if equals else None for name, equals, value in pairs}
+
+
+def _violation(finding: Finding, project: Path) -> Violation:
+    path = Path(finding.file)
+    shown = path.relative_to(project) if path.is_relative_to(project) else path
+    severity = "warning" if finding.severity == "advice" else finding.severity
+    return Violation(
+        rule=finding.rule,
+        severity=severity,
+        file=str(shown),
+        line=finding.line,
+        message=finding.message,
+        fix=finding.fix,
+    )
