@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "../runtime/timeline_record.h"
+#include "abi_vector.h"
 #include "types.h"
 
 namespace npuforge {
@@ -17,96 +18,6 @@ inline constexpr uint32_t kCheck = 1;   // rules and races
 inline constexpr uint32_t kTime = 2;    // record instructions for the timeline
 inline constexpr uint32_t kNoData = 4;  // tensor memory must not be touched
 extern uint32_t g_mode;
-
-// One operand of a vector instruction.
-struct Tile {
-    void* addr;
-    uint32_t room;              // bytes from addr to the end of the tensor
-    DType type;
-    uint8_t position;           // AscendC::TPosition
-    uint16_t block_stride = 1;  // in 32 B blocks, between the blocks of one repeat
-    uint16_t repeat_stride = 8; // in 32 B blocks, between repeats
-};
-
-// Which elements a vector instruction works on.
-struct Extent {
-    enum class Form : uint8_t {
-        Count,     // the first `count` elements, contiguous
-        Bits,      // `mask` selects lanes of each of `repeat` repeats
-        Register,  // isSetMask == false: the mask register decides
-    };
-    Form form;
-    uint64_t mask[2] = {0, 0};
-    int64_t count = 0;  // Count: elements. Bits/Register in counter mode: see Extent::lanes()
-    int32_t repeat = 1;
-
-    static Extent elements(int64_t n) {
-        Extent e{Form::Count};
-        e.count = n;
-        return e;
-    }
-    // Continuous mask: the first n lanes; in counter mode n is the total number of elements.
-    static Extent lanes(uint64_t n, int32_t repeat) {
-        Extent e{Form::Bits};
-        e.count = static_cast<int64_t>(n);
-        e.repeat = repeat;
-        e.mask[0] = n >= 64 ? ~0ull : (1ull << n) - 1;
-        e.mask[1] = n >= 128 ? ~0ull : (n > 64 ? (1ull << (n - 64)) - 1 : 0);
-        return e;
-    }
-    static Extent bits(const uint64_t* m, int32_t repeat) {
-        Extent e{Form::Bits};
-        e.mask[0] = m[0];
-        e.mask[1] = m[1];
-        e.count = static_cast<int64_t>(m[0]);
-        e.repeat = repeat;
-        return e;
-    }
-    Extent in_register() const {
-        Extent e = *this;
-        e.form = Form::Register;
-        return e;
-    }
-};
-
-// A scalar operand in the type of the tensor it works with.
-union Scalar {
-    float f;
-    int32_t i;
-    int64_t l;
-    uint64_t u;
-};
-
-template <typename T> Scalar to_scalar(T value) {
-    Scalar s{};
-    if constexpr (std::is_integral_v<T>) {
-        s.l = static_cast<int64_t>(value);
-    } else {
-        s.f = static_cast<float>(value);
-    }
-    return s;
-}
-
-// Element-wise vector instructions: X(name). The order is the index into the runtime's table.
-#define NPUFORGE_BINARY_OPS(X) \
-    X(Add) X(Sub) X(Mul) X(Div) X(Max) X(Min) X(And) X(Or) X(AddRelu) X(SubRelu) \
-    X(MulAddDst) X(FusedMulAdd) X(FusedMulAddRelu)
-#define NPUFORGE_UNARY_OPS(X) \
-    X(Exp) X(Ln) X(Abs) X(Reciprocal) X(Sqrt) X(Rsqrt) X(Not) X(Relu) X(Copy)
-#define NPUFORGE_SCALAR_OPS(X) \
-    X(Adds) X(Muls) X(Maxs) X(Mins) X(ShiftLeft) X(ShiftRight) X(LeakyRelu) X(Axpy) X(Duplicate)
-
-enum class VecOp : uint16_t {
-#define X(name) name,
-    NPUFORGE_BINARY_OPS(X) NPUFORGE_UNARY_OPS(X) NPUFORGE_SCALAR_OPS(X)
-#undef X
-    Count
-};
-
-void vec_binary(VecOp op, const Extent& extent, const Tile& dst, const Tile& src0, const Tile& src1);
-void vec_unary(VecOp op, const Extent& extent, const Tile& dst, const Tile& src);
-void vec_scalar(VecOp op, const Extent& extent, const Tile& dst, const Tile& src, Scalar scalar);
-void vec_cast(const Extent& extent, const Tile& dst, const Tile& src, int round_mode);
 
 // A move between GM and local memory, or between local memories: rows of bytes.
 struct Dma {
@@ -128,7 +39,8 @@ struct Dma {
 void dma(const Dma& job);
 
 // Scalar access to tensor memory through the runtime (modes other than run).
-void scalar_access(const void* addr, uint32_t bytes, Space space, bool write);
+// `tensor` is where the tensor starts. False when the access must not be made.
+bool scalar_access(const void* addr, const void* tensor, uint32_t bytes, Space space, bool write);
 uint64_t fake_value(const void* addr);  // what a data-free run reads
 
 // Synchronisation inside a core.

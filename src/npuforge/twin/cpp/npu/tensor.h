@@ -30,9 +30,9 @@ template <typename T> constexpr int64_t BytesOf(int64_t count) {
     else return count * static_cast<int64_t>(sizeof(T));
 }
 
-template <typename T> T ScalarRead(const T* at, npuforge::Space space) {
+template <typename T> T ScalarRead(const T* at, const T* tensor, npuforge::Space space) {
     if (__builtin_expect(npuforge::g_mode != 0, 0)) {
-        npuforge::scalar_access(at, sizeof(T), space, false);
+        if (!npuforge::scalar_access(at, tensor, sizeof(T), space, false)) return T{};
         if (npuforge::g_mode & npuforge::kNoData) {
             const uint64_t bits = npuforge::fake_value(at);
             T value{};
@@ -43,9 +43,9 @@ template <typename T> T ScalarRead(const T* at, npuforge::Space space) {
     return *at;
 }
 
-template <typename T> void ScalarWrite(T* at, T value, npuforge::Space space) {
+template <typename T> void ScalarWrite(T* at, const T* tensor, T value, npuforge::Space space) {
     if (__builtin_expect(npuforge::g_mode != 0, 0)) {
-        npuforge::scalar_access(at, sizeof(T), space, true);
+        if (!npuforge::scalar_access(at, tensor, sizeof(T), space, true)) return;
         if (npuforge::g_mode & npuforge::kNoData) return;
     }
     *at = value;
@@ -54,16 +54,17 @@ template <typename T> void ScalarWrite(T* at, T value, npuforge::Space space) {
 // What `tensor(i)` gives: a place that can be read and assigned.
 template <typename T> class ElementRef {
 public:
-    ElementRef(T* at, npuforge::Space space) : at_(at), space_(space) {}
-    operator T() const { return ScalarRead(at_, space_); }
+    ElementRef(T* at, const T* tensor, npuforge::Space space) : at_(at), tensor_(tensor), space_(space) {}
+    operator T() const { return ScalarRead<T>(at_, tensor_, space_); }
     ElementRef& operator=(T value) {
-        ScalarWrite(at_, value, space_);
+        ScalarWrite<T>(at_, tensor_, value, space_);
         return *this;
     }
     ElementRef& operator=(const ElementRef& other) { return *this = static_cast<T>(other); }
 
 private:
     T* at_;
+    const T* tensor_;
     npuforge::Space space_;
 };
 
@@ -78,9 +79,9 @@ public:
     void SetGlobalBuffer(__gm__ T* buffer) { SetGlobalBuffer(buffer, 0); }
     const __gm__ T* GetPhyAddr() const { return address_; }
     __gm__ T* GetPhyAddr(const uint64_t offset) const { return At(offset); }
-    T GetValue(const uint64_t offset) const { return ScalarRead<T>(At(offset), npuforge::Space::GM); }
-    ElementRef<T> operator()(const uint64_t offset) const { return {At(offset), npuforge::Space::GM}; }
-    void SetValue(const uint64_t offset, T value) const { ScalarWrite<T>(At(offset), value, npuforge::Space::GM); }
+    T GetValue(const uint64_t offset) const { return ScalarRead<T>(At(offset), address_, npuforge::Space::GM); }
+    ElementRef<T> operator()(const uint64_t offset) const { return {At(offset), address_, npuforge::Space::GM}; }
+    void SetValue(const uint64_t offset, T value) const { ScalarWrite<T>(At(offset), address_, value, npuforge::Space::GM); }
     GlobalTensor operator[](const uint64_t offset) const {
         GlobalTensor view = *this;
         view.address_ = At(offset);
@@ -149,11 +150,11 @@ public:
           position_(position) {}
     LocalTensor(T* address, uint32_t count, TPosition position) : address_(address), size_(count), position_(position) {}
 
-    T GetValue(const uint32_t index) const { return ScalarRead<T>(At(index), SpaceOf(position_)); }
+    T GetValue(const uint32_t index) const { return ScalarRead<T>(At(index), address_, SpaceOf(position_)); }
     template <typename V> void SetValue(const uint32_t index, const V value) const {
-        ScalarWrite<T>(At(index), static_cast<T>(value), SpaceOf(position_));
+        ScalarWrite<T>(At(index), address_, static_cast<T>(value), SpaceOf(position_));
     }
-    ElementRef<T> operator()(const uint32_t offset) const { return {At(offset), SpaceOf(position_)}; }
+    ElementRef<T> operator()(const uint32_t offset) const { return {At(offset), address_, SpaceOf(position_)}; }
     LocalTensor operator[](const uint32_t offset) const {
         LocalTensor view = *this;
         view.address_ = At(offset);

@@ -57,15 +57,30 @@ void pipe_barrier(Pipe pipe) {
     if (g_mode & kTime) record_sync(RecordKind::Barrier, pipe, Pipe::Count, 0, site, "PipeBarrier");
 }
 
-int alloc_event(Pipe from, Pipe to) {
+int take_event(Pipe from, Pipe to) {
     uint8_t& used = ids_in_use(from, to);
     const int id = lowest_free(used);
     used |= static_cast<uint8_t>(1 << id);
     return id;
 }
 
-int fetch_event(Pipe from, Pipe to) { return lowest_free(ids_in_use(from, to)); }
+void return_event(Pipe from, Pipe to, int event) { ids_in_use(from, to) &= static_cast<uint8_t>(~(1 << (event & 7))); }
 
-void release_event(Pipe from, Pipe to, int event) { ids_in_use(from, to) &= static_cast<uint8_t>(~(1 << (event & 7))); }
+int alloc_event(Pipe from, Pipe to) {
+    const int id = take_event(from, to);
+    if (g_mode & kCheck) check_event_taken(*g_core, from, to, id, true, NPUFORGE_SITE());
+    return id;
+}
+
+int fetch_event(Pipe from, Pipe to) {
+    const int id = lowest_free(ids_in_use(from, to));
+    if (g_mode & kCheck) check_event_taken(*g_core, from, to, id, false, NPUFORGE_SITE());
+    return id;
+}
+
+void release_event(Pipe from, Pipe to, int event) {
+    if (g_mode & kCheck) check_event_released(*g_core, from, to, event, NPUFORGE_SITE());
+    return_event(from, to, event);
+}
 
 }  // namespace npuforge

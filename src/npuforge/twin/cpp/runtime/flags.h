@@ -8,4 +8,8 @@ namespace npuforge {
 void set_flag_at(Pipe from, Pipe to, int event, uint32_t site, bool from_queue);
 void wait_flag_at(Pipe from, Pipe to, int event, uint32_t site, bool from_queue);
 
+// Event ids of the framework itself.
+int take_event(Pipe from, Pipe to);
+void return_event(Pipe from, Pipe to, int event);
+
 }  // namespace npuforge

@@ -13,9 +13,11 @@ namespace npuforge {
 Lanes resolve(const Extent& extent, uint32_t widest, const char* name) {
     Lanes lanes{};
     lanes.per_repeat = 256 / widest;
-    const VectorState& state = g_core->vector;
+    VectorState& state = g_core->vector;
     const uint64_t full_low = lanes.per_repeat >= 64 ? ~0ull : (1ull << lanes.per_repeat) - 1;
     const uint64_t full_high = lanes.per_repeat >= 128 ? ~0ull : 0;
+    if (extent.form == Extent::Form::Register && !state.mask_set)
+        report("MSK-06", "%s leaves the mask alone, and no mask was set before", name);
 
     const bool counted = extent.form == Extent::Form::Count || state.counter;
     if (counted) {
@@ -31,12 +33,23 @@ Lanes resolve(const Extent& extent, uint32_t widest, const char* name) {
         lanes.mask[0] = full_low;
         lanes.mask[1] = full_high;
         lanes.contiguous_lanes = true;
+        if (extent.form == Extent::Form::Count) {
+            // A call with a count works in counter mode and goes back to normal mode with a full mask.
+            state.counter = false;
+            state.mask_low = state.mask_high = ~0ull;
+        } else if (extent.form == Extent::Form::Bits) {
+            state.mask_low = lanes.total;
+            state.mask_high = 0;
+        }
         return lanes;
     }
     uint64_t low = extent.mask[0], high = extent.mask[1];
     if (extent.form == Extent::Form::Register) {
         low = state.mask_low;
         high = state.mask_high;
+    } else {
+        state.mask_low = low;
+        state.mask_high = high;
     }
     if (extent.repeat < 0 || extent.repeat > 255)
         report("VEC-02", "%s with repeatTime %d: the field holds 0 to 255", name, extent.repeat);
@@ -102,7 +115,8 @@ void add_lanes(Instr& instr, const Tile& tile, const Access& common, uint32_t fi
 void add_tile(Instr& instr, const Tile& tile, const Lanes& lanes, bool write, const char* role) {
     if (lanes.total == 0) return;
     Access common{};
-    common.base = static_cast<const uint8_t*>(tile.addr);
+    common.base = common.origin = static_cast<const uint8_t*>(tile.addr);
+    common.repeat_bytes = lanes.per_repeat * dtype_bytes(tile.type);
     common.space = Space::UB;
     common.write = write;
     common.role = role;
@@ -149,7 +163,7 @@ void record(const Record& entry) {
 }
 
 bool commit(Instr& instr, uint32_t cycles, uint16_t op) {
-    if (g_mode & kCheck) check_instruction(*g_core, instr);
+    if ((g_mode & kCheck) && !check_instruction(*g_core, instr)) return false;
     if (g_mode & kTime) {
         Record r;
         r.kind = RecordKind::Exec;

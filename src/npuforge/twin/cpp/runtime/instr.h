@@ -22,7 +22,9 @@ struct Access {
     uint8_t align = 32;          // required alignment of `base` in local memory; 1 for none
     const char* align_rule = "ALN-01";
     const char* role = "";       // "dst", "src0", ... for messages
-    uint32_t room = 0;           // bytes from base to the end of the tensor; 0 when unknown
+    uint32_t room = 0;           // bytes from origin to the end of the tensor; 0 when unknown
+    const uint8_t* origin = nullptr;  // start of the operand; nullptr: base is
+    uint32_t repeat_bytes = 0;   // bytes one repeat takes, for operands of vector instructions
     uint8_t position = 0;        // AscendC::TPosition
     bool undefined = false;      // a write that leaves the bytes undefined (dummy padding)
     bool atomic = false;         // a write that accumulates

@@ -60,13 +60,16 @@ void pipe_created(void* pipe) {
     g_core->pipe = pipe;
     g_core->ub_used = 0;
     g_core->buffers = 0;
+    if (g_mode & kCheck) check_buffers_gone(*g_core);
 }
 
 void pipe_destroyed(void* pipe) {
     if (g_core->pipe == pipe) g_core->pipe = nullptr;
 }
 
-Buffer ub_allocate(uint32_t bytes, uint8_t position, const char* owner) {
+namespace {
+
+Buffer allocate(uint32_t bytes, uint8_t position, const char* owner, bool queue_slot) {
     const uint32_t rounded = (bytes + 31) / 32 * 32;
     Core& core = *g_core;
     const uint32_t capacity = local_capacity(Space::UB);
@@ -79,9 +82,13 @@ Buffer ub_allocate(uint32_t bytes, uint8_t position, const char* owner) {
     if (core.buffers == 65) report("CAP-05", "more than 64 buffers are initialised in one kernel");
     Buffer buffer{core.spaces[static_cast<int>(Space::UB)] + core.ub_used, rounded};
     core.ub_used += rounded;
-    if (g_mode & kCheck) check_buffer(core, buffer.base, rounded, position);
+    if (g_mode & kCheck) check_buffer(core, buffer.base, rounded, position, queue_slot);
     return buffer;
 }
+
+}  // namespace
+
+Buffer ub_allocate(uint32_t bytes, uint8_t position, const char* owner) { return allocate(bytes, position, owner, false); }
 
 void queue_init(QueueState& queue, int slots, uint32_t bytes) {
     const uint32_t each = (bytes + 31) / 32 * 32;
@@ -90,9 +97,10 @@ void queue_init(QueueState& queue, int slots, uint32_t bytes) {
         report("QUE-04", "InitBuffer with %d buffers", slots);
         slots = slots < 1 ? 1 : kMaxSlots;
     }
+    if (queue.count != 0 && queue.slots[0].state != Free) report("QUE-21", "InitBuffer of a queue whose tensors are in use");
     queue.count = static_cast<uint8_t>(slots);
     queue.bytes = each;
-    for (int i = 0; i < slots; ++i) queue.slots[i] = Slot{ub_allocate(each, position, "a queue buffer").base};
+    for (int i = 0; i < slots; ++i) queue.slots[i] = Slot{allocate(each, position, "a queue buffer", true).base};
     queue.queued = queue.head = 0;
 }
 
@@ -105,6 +113,10 @@ void queue_init_at(QueueState& queue, int slots, uint32_t bytes, uint8_t* base) 
 
 Slot* queue_alloc(QueueState& queue) {
     const uint32_t site = NPUFORGE_SITE();
+    if (queue.count == 0) {
+        report_at(site, "QUE-20", "AllocTensor from a queue that InitBuffer has given no memory");
+        stop_launch("AllocTensor from a queue without memory");
+    }
     for (int i = 0; i < queue.count; ++i) {
         Slot& slot = queue.slots[(queue.head + i) % queue.count];
         if (slot.state != Free) continue;
@@ -113,7 +125,7 @@ Slot* queue_alloc(QueueState& queue) {
         const Flow flow = flow_of(queue);
         if (slot.free_event >= 0 && flow.crosses()) {
             wait_flag_at(flow.consumer, flow.producer, slot.free_event, site, true);
-            release_event(flow.consumer, flow.producer, slot.free_event);
+            return_event(flow.consumer, flow.producer, slot.free_event);
             slot.free_event = -1;
         }
         if (g_mode & kCheck) check_slot_alloc(*g_core, queue, slot, site);
@@ -127,18 +139,19 @@ void queue_enqueue(QueueState& queue, const void* addr) {
     const uint32_t site = NPUFORGE_SITE();
     Slot* slot = slot_at(queue, addr);
     if (slot == nullptr) {
-        report_at(site, "QUE-04", "EnQue of a tensor that was not allocated from this queue");
+        report_at(site, "QUE-19", "EnQue of a tensor that was not allocated from this queue");
         return;
     }
     if (slot->state != Allocated && slot->state != Taken)
-        report_at(site, "QUE-04", "EnQue of a tensor that is %s", slot->state == Queued ? "queued already" : "free");
+        report_at(site, "QUE-19", "EnQue of a tensor that is %s", slot->state == Queued ? "queued already" : "free");
     if (queue.queued >= kMaxSlots) return;
     const Flow flow = flow_of(queue);
     if (flow.crosses()) {
-        slot->ready_event = static_cast<int8_t>(alloc_event(flow.producer, flow.consumer));
+        slot->ready_event = static_cast<int8_t>(take_event(flow.producer, flow.consumer));
         set_flag_at(flow.producer, flow.consumer, slot->ready_event, site, true);
     }
     slot->state = Queued;
+    if (g_mode & kCheck) check_slot_moved(*g_core, *slot, true);
     queue.fifo[queue.queued++] = static_cast<uint8_t>(slot - queue.slots);
 }
 
@@ -154,10 +167,11 @@ Slot* queue_dequeue(QueueState& queue) {
     if (slot.ready_event >= 0) {
         const Flow flow = flow_of(queue);
         wait_flag_at(flow.producer, flow.consumer, slot.ready_event, site, true);
-        release_event(flow.producer, flow.consumer, slot.ready_event);
+        return_event(flow.producer, flow.consumer, slot.ready_event);
         slot.ready_event = -1;
     }
     slot.state = Taken;
+    if (g_mode & kCheck) check_slot_moved(*g_core, slot, false);
     return &slot;
 }
 
@@ -165,16 +179,16 @@ void queue_free(QueueState& queue, const void* addr) {
     const uint32_t site = NPUFORGE_SITE();
     Slot* slot = slot_at(queue, addr);
     if (slot == nullptr) {
-        report_at(site, "QUE-04", "FreeTensor of a tensor that was not allocated from this queue");
+        report_at(site, "QUE-18", "FreeTensor of a tensor that was not allocated from this queue");
         return;
     }
     if (slot->state == Free) {
-        report_at(site, "QUE-04", "FreeTensor of a tensor that is free already");
+        report_at(site, "QUE-18", "FreeTensor of a tensor that is free already");
         return;
     }
     const Flow flow = flow_of(queue);
     if (flow.crosses()) {
-        slot->free_event = static_cast<int8_t>(alloc_event(flow.consumer, flow.producer));
+        slot->free_event = static_cast<int8_t>(take_event(flow.consumer, flow.producer));
         set_flag_at(flow.consumer, flow.producer, slot->free_event, site, true);
     }
     slot->state = Free;

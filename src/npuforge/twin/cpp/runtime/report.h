@@ -9,6 +9,7 @@ namespace npuforge {
 
 struct Finding {
     std::string rule, message;
+    std::string severity;                // empty: the catalogue's for the rule
     uint32_t site = 0, other_site = 0;   // other_site: the first access of a race
     std::string pipe, other_pipe;        // set for races
     int core = 0;

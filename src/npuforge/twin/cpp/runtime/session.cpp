@@ -83,6 +83,10 @@ void write_findings(JsonWriter& json) {
         json.string(f.rule);
         json.key("message");
         json.string(f.message);
+        if (!f.severity.empty()) {
+            json.key("severity");
+            json.string(f.severity);
+        }
         json.key("core");
         json.integer(f.core);
         json.key("count");

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Registers, scalar access to tensors, printing.
-#include <cstdio>
-
+#include "../npu/abi_more.h"
 #include "check.h"
 #include "report.h"
 
@@ -13,19 +12,22 @@ bool counter_mode() { return g_core->vector.counter; }
 void set_vector_mask(uint64_t high, uint64_t low) {
     g_core->vector.mask_high = high;
     g_core->vector.mask_low = low;
+    g_core->vector.mask_set = true;
 }
+
+void set_saturation(bool on) { g_core->vector.saturate = on; }
 
 void set_atomic(DType type, int operation) { g_core->atomic = {type, operation}; }
 
-void scalar_access(const void* addr, uint32_t bytes, Space space, bool write) {
-    if (g_core == nullptr) return;
-    if (g_mode & kCheck) check_scalar(*g_core, addr, bytes, space, write, NPUFORGE_SITE());
-    if ((g_mode & kTime) == 0) return;
+bool scalar_access(const void* addr, const void* tensor, uint32_t bytes, Space space, bool write) {
+    if (g_core == nullptr) return true;
+    if ((g_mode & kCheck) && !check_scalar(*g_core, addr, tensor, bytes, space, write, NPUFORGE_SITE())) return false;
+    if ((g_mode & kTime) == 0) return true;
     if (!write && (g_mode & kNoData)) g_launch->value_read = true;
     if (space != Space::GM) {
         static const uint16_t read = op_id("GetValue"), store = op_id("SetValue");
         g_core->scalar_cycles += costs().issue_cycles(write ? store : read);
-        return;
+        return true;
     }
     Record r;
     r.kind = RecordKind::Scalar;
@@ -35,6 +37,25 @@ void scalar_access(const void* addr, uint32_t bytes, Space space, bool write) {
     r.op = op_id(write ? "SetValue" : "GetValue");
     r.site = 0;
     record(r);
+    return true;
+}
+
+void set_pad_value(uint64_t bits) {
+    g_core->vector.pad_value = bits;
+    g_core->vector.pad_set = true;
+}
+bool pad_value(uint64_t& bits) {
+    bits = g_core->vector.pad_value;
+    return g_core->vector.pad_set;
+}
+
+void get_atomic(DType& type, int& operation) {
+    type = g_core->atomic.type;
+    operation = g_core->atomic.operation;
+}
+
+void data_cache_clean(const void* addr, bool whole) {
+    if (g_mode & kCheck) check_data_cache(*g_core, addr, whole, NPUFORGE_SITE());
 }
 
 // Two data-free runs with different seeds read different values wherever they read: a kernel whose
@@ -46,6 +67,5 @@ uint64_t fake_value(const void* addr) {
     return g_launch->seed == 1 ? 0x3c003c003c003c00ull : 0x4000400040004000ull + (x & 0x0003000300030003ull);
 }
 
-void device_print(const char* text, size_t length) { std::fwrite(text, 1, length, stdout); }
 
 }  // namespace npuforge
