@@ -85,7 +85,7 @@ void move_matrix(const MatrixMove& job);
 
 // Local registers of DMA.
 void set_pad_value(uint64_t bits);
-uint64_t pad_value();
+bool pad_value(uint64_t& bits);  // false: SetPadValue was not called
 void get_atomic(DType& type, int& operation);
 
 // Cores meeting in GM.
@@ -94,10 +94,20 @@ void determine_begin(const void* gm);
 void determine_wait(const void* gm);
 void determine_notify(const void* gm);
 void data_cache_clean(const void* addr, bool whole);
-void zero_or_fill(void* gm, uint64_t count, uint64_t bits, uint32_t element_bytes, DType type);
 
 // Ends the launch: a device assert, a trap.
 [[noreturn]] void device_stop(const char* format, ...) __attribute__((format(printf, 1, 2)));
 uint64_t system_cycle();
+
+// A printf argument: 64 bits and how to read them. `%s` takes text, everything else a number.
+struct PrintValue {
+    enum class Kind : uint8_t { Integer, Number, Text, Pointer };
+    Kind kind;
+    int64_t integer;
+    double number;
+    const char* text;
+};
+void print_formatted(const char* format, const PrintValue* values, size_t count);
+void dump_elements(const char* title, const void* at, DType type, uint32_t count, const uint32_t* shape, uint32_t dims);
 
 }  // namespace npuforge

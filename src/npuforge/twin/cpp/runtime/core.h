@@ -22,15 +22,32 @@ struct AtomicMode {
     int operation = 0;  // 0 none, 1 add, 2 max, 3 min
 };
 
+// What SetDeqScale left. A table lies in UB: 16 words of scale, offset and sign.
+struct Dequantization {
+    enum class Kind : uint8_t { Unset, Half, Number, Table };
+    Kind kind = Kind::Unset;
+    float scale = 1.0f;
+    int16_t offset = 0;
+    bool is_signed = true;
+    Tile table{};
+};
+
 // Registers that vector instructions read implicitly.
 struct VectorState {
     bool counter = false;
     uint64_t mask_low = ~0ull, mask_high = ~0ull;
     uint64_t compare_mask[2] = {0, 0};
-    float deq_scale = 1.0f;
+    bool mask_set = false;       // by the kernel, for instructions that leave the mask alone
+    Dequantization deq;
+    bool saturate = false;       // half and bf16 results: no infinities, no NaN
     uint64_t reduced_count = 0;  // GatherMask: elements kept
     float accumulated = 0;       // GetAccVal
+    DType accumulated_type = DType::F32;
     uint64_t best_value = 0, best_index = 0;
+    bool best_contiguous = true; // the reduction that set them ran over contiguous repeats
+    uint16_t merged[4] = {};     // MrgSort: records taken from each list
+    uint64_t pad_value = 0;      // SetPadValue
+    bool pad_set = false;
 };
 
 struct Fiber {

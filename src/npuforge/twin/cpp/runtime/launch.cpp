@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "check.h"
+#include "crosscore.h"
 #include "report.h"
 
 namespace npuforge {
@@ -146,7 +147,10 @@ void run_blocks(Launch& launch, const std::function<void()>& body) {
         }
     }
     if (!all_done) report_deadlock(launch);
-    if (g_mode & kCheck) check_launch_end(launch);
+    if (g_mode & kCheck) {
+        finish_cross_core();
+        check_launch_end(launch);
+    }
     g_launch = nullptr;
 }
 

@@ -333,7 +333,7 @@ void reduce_all(Reduction kind, const Extent& extent, const Tile& dst, const Til
             if (!in_order) {
                 const uint64_t needed = shared_elements(kind, lanes, size, index) * size;
                 const bool enough = shared.room >= needed;
-                if (!enough && shared.addr != src.addr)
+                if ((g_mode & kCheck) && !enough && shared.addr != src.addr)
                     report_at(site, "RED-01", "%s needs %llu B of temporary memory, the buffer has %u B", name,
                               static_cast<unsigned long long>(needed), shared.room);
                 Access scratch = result(shared, static_cast<uint32_t>(std::min<uint64_t>(needed, shared.room)), 1, 0, 32, "ALN-01");
@@ -387,7 +387,7 @@ void reduce_all(Reduction kind, const Extent& extent, const Tile& dst, const Til
             overall = {best.value, r * between + best.index, true};
     }
     if (!overall.any) return;
-    if (index && src.type == DType::F16 && overall.index > 65535)
+    if ((g_mode & kCheck) && index && src.type == DType::F16 && overall.index > 65535)
         report_at(site, "RED-02", "%s of half: index %llu does not fit 16 bits", name, static_cast<unsigned long long>(overall.index));
     store(out, dst.type, overall.value);
     if (index) put_index(out + size, dst.type, overall.index);
