@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
 #include <cmath>
 #include <fstream>
+#include <locale>
 #include <sstream>
 #include <stdexcept>
 

@@ -5,7 +5,7 @@
 #include "timeline.h"
 
 #include <algorithm>
-#include <cmath>
+#include <functional>
 #include <map>
 #include <queue>
 #include <unordered_map>

@@ -4,7 +4,6 @@
 //   --trace FILE  --trace-cores N  --trace-events N
 // RECORDS: uint64 number of streams, then for each a uint64 count and that many Records; after
 // them, lines of text: the op names, by id. The summary goes to standard output.
-#include <cstring>
 #include <fstream>
 #include <iostream>
 #include <map>
