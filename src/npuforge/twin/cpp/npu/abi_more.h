@@ -88,6 +88,11 @@ void set_pad_value(uint64_t bits);
 bool pad_value(uint64_t& bits);  // false: SetPadValue was not called
 void get_atomic(DType& type, int& operation);
 
+// The live TPipe, and the bytes of UB its InitBuffer calls left.
+void* current_pipe();
+Buffer ub_rest();
+int64_t vectors_per_group();
+
 // Cores meeting in GM.
 void sync_all_in_memory(const void* gm, uint64_t gm_bytes, const void* ub, uint32_t ub_bytes, int used_cores);
 void determine_begin(const void* gm);
@@ -108,6 +113,6 @@ struct PrintValue {
     const char* text;
 };
 void print_formatted(const char* format, const PrintValue* values, size_t count);
-void dump_elements(const char* title, const void* at, DType type, uint32_t count, const uint32_t* shape, uint32_t dims);
+void dump_elements(uint32_t id, const char* memory, const void* at, DType type, uint32_t count, const uint32_t* shape, uint32_t dims);
 
 }  // namespace npuforge

@@ -1,5 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rest of the basic API: moves, reductions, gather, sort, transposes, state, system.
 #pragma once
+#include "atomic.h"
+#include "cache.h"
 #include "data_copy.h"
+#include "data_fill.h"
+#include "gather.h"
+#include "intrinsics.h"
+#include "list_tensor.h"
+#include "mask.h"
+#include "move_more.h"
+#include "print.h"
+#include "reduce.h"
+#include "scalar.h"
+#include "sort.h"
+#include "static_tensor.h"
+#include "std_lite.h"
 #include "system.h"
+#include "transpose.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // DataCopy and DataCopyPad between GM and the unified buffer.
 #pragma once
+#include "abi_more.h"
 #include "params.h"
 #include "sync.h"
 
@@ -41,6 +42,8 @@ npuforge::Dma MoveOut(const GlobalTensor<T>& dst, const LocalTensor<T>& src, con
 }
 
 inline void Rows(npuforge::Dma& job, const DataCopyParams& p) {
+    if (__builtin_expect(p.blockCount > 4095, 0))
+        npuforge::report("CPY-02", "%s with blockCount %u: the field holds 0 to 4095", job.name, p.blockCount);
     job.rows = p.blockCount;
     job.row_bytes = static_cast<uint32_t>(p.blockLen * kBlock);
     job.src_step = (int64_t(p.blockLen) + p.srcStride) * kBlock;
@@ -88,18 +91,101 @@ inline void DataCopy(const GlobalTensor<T>& dst, const LocalTensor<T>& src, cons
     npuforge::dma(job);
 }
 
+// Copies inside the unified buffer run on the vector pipe. Other local moves belong to the cube side.
 namespace internal {
 
+template <typename T> npuforge::Dma MoveLocal(const LocalTensor<T>& dst, const LocalTensor<T>& src) {
+    npuforge::Dma job{};
+    job.dst = dst.Data();
+    job.dst_space = SpaceOf(dst.Position());
+    job.dst_room = dst.GetLength();
+    job.src = src.Data();
+    job.src_space = SpaceOf(src.Position());
+    job.src_room = src.GetLength();
+    job.element_bytes = sizeof(T);
+    job.type = npuforge::dtype_v<T>;
+    job.name = "DataCopy";
+    if (job.dst_space != npuforge::Space::UB || job.src_space != npuforge::Space::UB) {
+        npuforge::report("CPY-20", "DataCopy between local memories that are not both the unified buffer");
+        npuforge::device_stop("DataCopy between the unified buffer and L1 or L0 does not exist on 2201");
+    }
+    return job;
+}
+
+}  // namespace internal
+
+template <typename T> inline void DataCopy(const LocalTensor<T>& dst, const LocalTensor<T>& src, const uint32_t count) {
+    npuforge::Dma job = internal::MoveLocal(dst, src);
+    internal::Contiguous<T>(job, count);
+    npuforge::dma(job);
+}
+template <typename T> inline void DataCopy(const LocalTensor<T>& dst, const LocalTensor<T>& src, const DataCopyParams& repeatParams) {
+    npuforge::Dma job = internal::MoveLocal(dst, src);
+    internal::Rows(job, repeatParams);
+    npuforge::dma(job);
+}
+
+// The enhanced parameters concern cube data; between GM and the unified buffer they change nothing.
+template <typename T>
+inline void DataCopy(const LocalTensor<T>& dst, const GlobalTensor<T>& src, const DataCopyParams& intriParams,
+                     const DataCopyEnhancedParams&) {
+    DataCopy(dst, src, intriParams);
+}
+template <typename T>
+inline void DataCopy(const GlobalTensor<T>& dst, const LocalTensor<T>& src, const DataCopyParams& intriParams,
+                     const DataCopyEnhancedParams&) {
+    DataCopy(dst, src, intriParams);
+}
+template <typename T>
+inline void DataCopy(const LocalTensor<T>& dst, const LocalTensor<T>& src, const DataCopyParams& intriParams,
+                     const DataCopyEnhancedParams&) {
+    DataCopy(dst, src, intriParams);
+}
+
+namespace internal {
+
+template <typename T> void CheckPadRows(uint32_t blockCount, uint32_t blockLen) {
+    if (__builtin_expect(blockCount > 4095 || blockLen > 2097151, 0))
+        npuforge::report("CPY-04", "DataCopyPad with blockCount %u and blockLen %u: they go to 4095 and 2097151", blockCount, blockLen);
+    if (__builtin_expect(blockLen % sizeof(T) != 0, 0))
+        npuforge::report("CPY-06", "DataCopyPad with blockLen %u: no multiple of the element's %u B", blockLen,
+                         static_cast<unsigned>(sizeof(T)));
+}
+
 // Rows in local memory start on 32 B blocks: a row takes its data and padding rounded up.
-template <typename Params> void PadRowsIn(npuforge::Dma& job, const Params& p, uint32_t left, uint32_t right) {
+template <typename T, typename Params, typename Padding>
+void PadIn(const LocalTensor<T>& dst, const GlobalTensor<T>& src, const Params& p, const Padding& padding, uint64_t value) {
+    npuforge::Dma job = MoveIn(dst, src, "DataCopyPad");
+    CheckPadRows<T>(p.blockCount, p.blockLen);
+    job.left_pad = static_cast<uint32_t>(padding.leftPadding * sizeof(T));
+    job.right_pad = static_cast<uint32_t>(padding.rightPadding * sizeof(T));
+    if (__builtin_expect(job.left_pad > 32 || job.right_pad > 32, 0))
+        npuforge::report("CPY-07", "DataCopyPad with %u B of padding on the left and %u B on the right: 32 B each at most",
+                         job.left_pad, job.right_pad);
+    if (sizeof(T) == 8 && padding.isPad && value != 0)
+        npuforge::report("CPY-08", "DataCopyPad of a 64 bit type pads with 0 only");
     job.rows = p.blockCount;
     job.row_bytes = p.blockLen;
-    job.left_pad = left;
-    job.right_pad = right;
     job.src_step = int64_t(p.blockLen) + p.srcStride;
-    const int64_t taken = (int64_t(left) + p.blockLen + right + kBlock - 1) / kBlock * kBlock;
+    const int64_t taken = (int64_t(job.left_pad) + p.blockLen + job.right_pad + kBlock - 1) / kBlock * kBlock;
     job.dst_step = taken + int64_t(p.dstStride) * kBlock;
     job.byte_granular = true;
+    // SetPadValue speaks when the call itself does not.
+    job.filled = padding.isPad || npuforge::pad_value(job.pad_value);
+    if (padding.isPad) job.pad_value = value;
+    npuforge::dma(job);
+}
+
+template <typename T, typename Params> void PadOut(const GlobalTensor<T>& dst, const LocalTensor<T>& src, const Params& p) {
+    npuforge::Dma job = MoveOut(dst, src, "DataCopyPad");
+    CheckPadRows<T>(p.blockCount, p.blockLen);
+    job.rows = p.blockCount;
+    job.row_bytes = p.blockLen;
+    const int64_t taken = (int64_t(p.blockLen) + kBlock - 1) / kBlock * kBlock;
+    job.src_step = taken + int64_t(p.srcStride) * kBlock;
+    job.dst_step = int64_t(p.blockLen) + p.dstStride;
+    job.byte_granular = true;
+    npuforge::dma(job);
 }
 
 template <typename T> uint64_t ElementBits(T value) {
@@ -113,37 +199,24 @@ template <typename T> uint64_t ElementBits(T value) {
 template <typename T>
 inline void DataCopyPad(const LocalTensor<T>& dst, const GlobalTensor<T>& src, const DataCopyExtParams& dataCopyParams,
                         const DataCopyPadExtParams<T>& padParams) {
-    npuforge::Dma job = internal::MoveIn(dst, src, "DataCopyPad");
-    const uint32_t unit = sizeof(T);
-    internal::PadRowsIn(job, dataCopyParams, padParams.isPad ? padParams.leftPadding * unit : 0,
-                        padParams.isPad ? padParams.rightPadding * unit : 0);
-    job.filled = padParams.isPad;
-    job.pad_value = internal::ElementBits(padParams.paddingValue);
-    npuforge::dma(job);
+    internal::PadIn(dst, src, dataCopyParams, padParams, internal::ElementBits(padParams.paddingValue));
 }
-
 template <typename T>
 inline void DataCopyPad(const LocalTensor<T>& dst, const GlobalTensor<T>& src, const DataCopyParams& dataCopyParams,
                         const DataCopyPadParams& padParams) {
-    npuforge::Dma job = internal::MoveIn(dst, src, "DataCopyPad");
-    const uint32_t unit = sizeof(T);
-    internal::PadRowsIn(job, dataCopyParams, padParams.isPad ? padParams.leftPadding * unit : 0,
-                        padParams.isPad ? padParams.rightPadding * unit : 0);
-    job.filled = padParams.isPad;
-    job.pad_value = padParams.paddingValue;
-    npuforge::dma(job);
+    internal::PadIn(dst, src, dataCopyParams, padParams, padParams.paddingValue);
+}
+template <typename T>
+inline void DataCopyPad(const GlobalTensor<T>& dst, const LocalTensor<T>& src, const DataCopyExtParams& dataCopyParams) {
+    internal::PadOut(dst, src, dataCopyParams);
+}
+template <typename T>
+inline void DataCopyPad(const GlobalTensor<T>& dst, const LocalTensor<T>& src, const DataCopyParams& dataCopyParams) {
+    internal::PadOut(dst, src, dataCopyParams);
 }
 
-template <typename T, typename Params, typename = decltype(std::declval<Params>().blockLen)>
-inline void DataCopyPad(const GlobalTensor<T>& dst, const LocalTensor<T>& src, const Params& dataCopyParams) {
-    npuforge::Dma job = internal::MoveOut(dst, src, "DataCopyPad");
-    job.rows = dataCopyParams.blockCount;
-    job.row_bytes = dataCopyParams.blockLen;
-    const int64_t taken = (int64_t(dataCopyParams.blockLen) + internal::kBlock - 1) / internal::kBlock * internal::kBlock;
-    job.src_step = taken + int64_t(dataCopyParams.srcStride) * internal::kBlock;
-    job.dst_step = int64_t(dataCopyParams.blockLen) + dataCopyParams.dstStride;
-    job.byte_granular = true;
-    npuforge::dma(job);
+template <typename T, TPosition pos = TPosition::MAX> inline void SetPadValue(T paddingValue) {
+    npuforge::set_pad_value(internal::ElementBits(paddingValue));
 }
 
 }  // namespace AscendC

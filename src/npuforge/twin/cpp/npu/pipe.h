@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // TPipe, TQue, TQueBind, TBuf, TBufPool: who owns local memory and which flags guard it.
 #pragma once
+#include "abi_more.h"
 #include "tensor.h"
 
 namespace AscendC {
@@ -104,6 +105,19 @@ public:
     template <typename T> bool EnQue(const LocalTensor<T>& tensor) {
         npuforge::queue_enqueue(state_, tensor.Data());
         return true;
+    }
+    bool EnQue(TBufHandle buf) {
+        npuforge::queue_enqueue(state_, buf);
+        return true;
+    }
+    TBufHandle DeQue() { return npuforge::queue_dequeue(state_)->base; }
+    TBufHandle AllocBuffer() { return npuforge::queue_alloc(state_)->base; }
+    void FreeBuffer(TBufHandle buf) { npuforge::queue_free(state_, buf); }
+    uint8_t* GetBufferAddr(TBufHandle buf) { return buf; }
+    template <typename T> TBufState GetState(const LocalTensor<T>& tensor) const {
+        for (int i = 0; i < state_.count; ++i)
+            if (reinterpret_cast<uint8_t*>(tensor.Data()) == state_.slots[i].base) return state_.slots[i].state;
+        return 0;
     }
     template <TPosition srcUserPos, TPosition dstUserPos, typename T> bool EnQue(const LocalTensor<T>& tensor) {
         return EnQue<T>(tensor);
@@ -233,6 +247,7 @@ public:
     ~TPipe() { npuforge::pipe_destroyed(this); }
     void Init() { npuforge::pipe_created(this); }
     void Destroy() { npuforge::pipe_destroyed(this); }
+    void DestroyWithoutPipeAll() { npuforge::pipe_destroyed(this); }
     void Reset() { npuforge::pipe_created(this); }
 
     template <class T> bool InitBuffer(T& que, uint8_t num, uint32_t len) {
@@ -278,6 +293,26 @@ public:
     }
 };
 
-TPipe* GetTPipePtr();
+template <TPosition pos, int32_t depth = 1, auto mask = 0> using TSCM = TQueBind<pos, TPosition::TSCM, depth, mask>;
+
+}  // namespace AscendC
+
+inline AscendC::TPipe* GetTPipePtr() { return static_cast<AscendC::TPipe*>(npuforge::current_pipe()); }
+
+namespace AscendC {
+
+using ::GetTPipePtr;
+
+// What InitBuffer has left of local memory. It is given back at once: the next call gives the same.
+template <typename T, TPosition pos> inline bool PopStackBuffer(LocalTensor<T>& popBuffer) {
+    const npuforge::Buffer rest = npuforge::ub_rest();
+    popBuffer = LocalTensor<T>(reinterpret_cast<T*>(rest.base), static_cast<uint32_t>(rest.bytes / sizeof(T)), pos);
+    return true;
+}
+template <TPosition pos> inline bool PopStackBuffer(TBuf<pos>& popBuffer) {
+    const npuforge::Buffer rest = npuforge::ub_rest();
+    popBuffer.SetTpipeBuf(rest.base, rest.bytes);
+    return true;
+}
 
 }  // namespace AscendC

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "../npu/abi_more.h"
 #include "check.h"
 #include "crosscore.h"
 #include "report.h"
@@ -157,6 +158,11 @@ void run_blocks(Launch& launch, const std::function<void()>& body) {
 int64_t block_index() { return g_core->index; }
 int64_t block_count() { return g_launch->blocks; }
 int64_t sub_block_index() { return g_core->sub_block; }
+int64_t vectors_per_group() {
+    for (const auto& core : g_launch->cores)
+        if (core->cube) return 2;
+    return 1;
+}
 bool is_aiv() { return !g_core->cube; }
 uint64_t tiling_key() { return g_launch->key; }
 uint8_t* system_workspace() { return g_launch->workspace; }

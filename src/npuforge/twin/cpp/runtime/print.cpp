@@ -86,9 +86,9 @@ void print_formatted(const char* format, const PrintValue* values, size_t count)
     device_print(out.data(), out.size());
 }
 
-void dump_elements(const char* title, const void* at, DType type, uint32_t count, const uint32_t* shape, uint32_t dims) {
+void dump_elements(uint32_t id, const char* memory, const void* at, DType type, uint32_t count, const uint32_t* shape, uint32_t dims) {
     if (g_mode & kNoData) return;
-    std::string out = title;
+    std::string out = "DumpTensor " + std::to_string(id) + " (" + memory + ")";
     out += " core " + std::to_string(g_core->index) + "\n[";
     const uint32_t size = dtype_bytes(type);
     const uint32_t line = dims > 0 && shape[dims - 1] > 0 ? shape[dims - 1] : 8;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Buffers and queues: memory of the unified buffer, and the flags the framework sets for its queues.
+#include "../npu/abi_more.h"
 #include "check.h"
 #include "flags.h"
 #include "report.h"
@@ -144,6 +145,8 @@ void queue_enqueue(QueueState& queue, const void* addr) {
     }
     if (slot->state != Allocated && slot->state != Taken)
         report_at(site, "QUE-19", "EnQue of a tensor that is %s", slot->state == Queued ? "queued already" : "free");
+    if (queue.depth > 0 && queue.queued >= queue.depth && (g_mode & kCheck))
+        report_at(site, "QUE-06", "EnQue of tensor %d into a queue of depth %d", queue.queued + 1, queue.depth);
     if (queue.queued >= kMaxSlots) return;
     const Flow flow = flow_of(queue);
     if (flow.crosses()) {
@@ -195,9 +198,11 @@ void queue_free(QueueState& queue, const void* addr) {
     if (g_mode & kCheck) check_slot_free(*g_core, queue, *slot, site);
 }
 
-}  // namespace npuforge
+void* current_pipe() { return g_core->pipe; }
 
-namespace AscendC {
-class TPipe;
-TPipe* GetTPipePtr() { return static_cast<TPipe*>(npuforge::g_core->pipe); }
-}  // namespace AscendC
+Buffer ub_rest() {
+    const uint32_t capacity = local_capacity(Space::UB);
+    return {g_core->spaces[static_cast<int>(Space::UB)] + g_core->ub_used, capacity - g_core->ub_used};
+}
+
+}  // namespace npuforge
