@@ -3,6 +3,7 @@
 #pragma once
 #include "atomic.h"
 #include "cache.h"
+#include "cube_absent.h"
 #include "data_copy.h"
 #include "data_fill.h"
 #include "gather.h"
