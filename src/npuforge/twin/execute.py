@@ -19,6 +19,7 @@ from npuforge.twin.dtypes import AnyArray, HostTensor
 from npuforge.twin.kernel import KernelBuild
 from npuforge.twin.launch import (
     AbsentArgument,
+    AliasArgument,
     Launch,
     ListArgument,
     ScalarArgument,
@@ -204,6 +205,8 @@ class _Run:
         for number, argument in enumerate(self.launch.arguments):
             if isinstance(argument, TensorArgument):
                 lines.append(f"pointer {argument.name}")
+            elif isinstance(argument, AliasArgument):
+                lines.append(f"pointer {argument.target}")
             elif isinstance(argument, ListArgument):
                 lines.append(" ".join(["list", *(tensor.name for tensor in argument.tensors)]))
             elif isinstance(argument, AbsentArgument):
@@ -279,7 +282,8 @@ def failure(done: Completed, raw: session_result.RawResult | None, limits: Limit
         if launch.error:
             return launch.error
     if done.returncode != 0:
-        return _last_line(done.stderr) or f"the program ended with status {done.returncode}"
+        said = _last_line(done.stderr)
+        return f"the program ended with status {done.returncode}" + (f": {said}" if said else "")
     return None
 
 

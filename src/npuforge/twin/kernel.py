@@ -93,7 +93,6 @@ class Kernel:
         folders = [Path(os.path.abspath(folder)) for folder in include_dirs]
         found = find_entries(path, folders)
         chosen = choose_entry(found, entry, path)
-        linted = lint([path], entry=chosen.name.partition("<")[0], include_roots=folders)
         result = tools.compile(
             [_unit(path, project, chosen.name, tools)],
             kind="kernel",
@@ -111,7 +110,9 @@ class Kernel:
             root=project,
             library=result.path,
             diagnostics=[d for d in result.diagnostics if not (d.file or "").startswith(units)],
-            violations=[_violation(finding, project) for finding in linted],
+            violations=lint_violations(
+                [path], project, entry=chosen.name.partition("<")[0], include_dirs=folders
+            ),
             parameters=chosen.parameters,
             log=result.log,
             seconds=time.monotonic() - started,
@@ -119,14 +120,26 @@ class Kernel:
         )
 
 
-def store_text(text: str, tools: Toolchain) -> Path:
+def store_text(text: str, tools: Toolchain, name: str = "kernel.cpp") -> Path:
     """A file with this content, at a place that depends on nothing else (so builds are found)."""
     folder = tools.cache.root / "sources" / digest(text)
-    path = folder / "kernel.cpp"
+    path = folder / name
     if not path.is_file():
         folder.mkdir(parents=True, exist_ok=True)
         _write(path, text)
     return path
+
+
+def lint_violations(
+    sources: Sequence[Path],
+    root: Path,
+    *,
+    entry: str | None = None,
+    include_dirs: Sequence[Path] = (),
+) -> list[Violation]:
+    """What the lint finds, with file names relative to `root`."""
+    found = lint(sources, entry=entry, include_roots=include_dirs)
+    return [_violation(finding, root) for finding in found]
 
 
 def find_entries(source: Path, include_dirs: Sequence[Path] = ()) -> list[Entry]:

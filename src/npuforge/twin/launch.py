@@ -74,6 +74,14 @@ class AbsentArgument:
     name: str
 
 
+@dataclass(frozen=True, slots=True)
+class AliasArgument:
+    """The address of another tensor of the launch again: an output written in place."""
+
+    name: str
+    target: str
+
+
 Argument = (
     TensorArgument
     | ScalarArgument
@@ -81,6 +89,7 @@ Argument = (
     | TilingArgument
     | ListArgument
     | AbsentArgument
+    | AliasArgument
 )
 
 

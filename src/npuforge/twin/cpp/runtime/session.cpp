@@ -199,6 +199,16 @@ bool run_launch(Launch& launch, const std::string& name, const std::function<voi
     return ended;
 }
 
+double modelled_us() {
+    static const std::string key = "\"total_us\":";
+    double total = 0;
+    for (const Outcome& o : g_outcomes) {
+        const size_t at = o.timing.find(key);
+        if (at != std::string::npos) total += std::strtod(o.timing.c_str() + at + key.size(), nullptr);
+    }
+    return total;
+}
+
 void close_session(const std::string& error) {
     if (g_closed || g_settings.result.empty()) return;
     g_closed = true;

@@ -30,6 +30,9 @@ const SessionSettings& session();
 // when the launch did not end normally (deadlock, device assert, misuse); the reason is in the result.
 bool run_launch(Launch& launch, const std::string& name, const std::function<void()>& body);
 
+// Modelled time of all launches so far, in microseconds; 0 in a session that does not model time.
+double modelled_us();
+
 // Writes result.json. Also called when the process dies by a signal.
 void close_session(const std::string& error);
 

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`npuforge run`, `check` and `profile`: a kernel, an operator project or a program on the twin."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from npuforge.cli.output import console, json_option, write_json
+from npuforge.errors import UsageError
+
+if TYPE_CHECKING:
+    from npuforge.twin.sources.direct import DirectProgram
+    from npuforge.twin.verify import Report, Step
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def _options(command: Command) -> Command:
+    for option in reversed(
+        (
+            click.argument("path", type=click.Path(path_type=Path)),
+            click.option(
+                "--launch",
+                "launch_file",
+                type=click.Path(path_type=Path),
+                help="Launch file (TOML or YAML): blocks, arguments, inputs, expected outputs.",
+            ),
+            click.option("--soc", default="910b2", show_default=True, help="Chip to check for."),
+            click.option("--entry", help="Kernel (or operator) when the source has several."),
+            click.option(
+                "--setup", help="Command run in a copy of a program's folder before the program."
+            ),
+            click.option(
+                "--auto-sync/--no-auto-sync",
+                default=True,
+                help="Model the compiler's automatic synchronisation (default: on).",
+            ),
+            json_option,
+        )
+    ):
+        command = option(command)
+    return command
+
+
+@click.command()
+@_options
+def run(**options: Any) -> int:
+    """Run PATH and compare its results: values only, no rules, no time."""
+    return _main("run", **options)
+
+
+@click.command()
+@_options
+def check(**options: Any) -> int:
+    """Run PATH, compare its results, and look for broken rules and races."""
+    return _main("check", **options)
+
+
+@click.command()
+@_options
+@click.option(
+    "--trace", type=click.Path(path_type=Path), help="Write a timeline for Chrome or Perfetto."
+)
+def profile(**options: Any) -> int:
+    """Model the time PATH takes on the chip, pipe by pipe."""
+    return _main("time", **options)
+
+
+def _main(
+    step: Step,
+    path: Path,
+    launch_file: Path | None,
+    soc: str,
+    entry: str | None,
+    setup: str | None,
+    auto_sync: bool,
+    json_out: str | None,
+    trace: Path | None = None,
+) -> int:
+    from npuforge.soc.data import load_soc  # noqa: PLC0415 (--help needs none of this)
+    from npuforge.twin import launch_file as launches  # noqa: PLC0415
+    from npuforge.twin.sources import recognise  # noqa: PLC0415
+    from npuforge.twin.sources.direct import DirectProgram  # noqa: PLC0415
+    from npuforge.twin.verify import verify, verify_program  # noqa: PLC0415
+
+    chip = load_soc(soc).soc
+    source = recognise(path, entry=entry, soc=chip)
+    if isinstance(source, DirectProgram):
+        _refuse_launch(source, launch_file)
+        with _patience(json_out):
+            report = verify_program(
+                source, steps=(step,), soc=chip, setup=setup, auto_sync=auto_sync, trace=trace
+            )
+    else:
+        if setup is not None:
+            raise UsageError("--setup is for programs with their own main")
+        if launch_file is None:
+            raise UsageError(f"{path} needs --launch FILE: it does not say what to run it with")
+        cases = launches.load(launch_file)
+        with _patience(json_out):
+            report = verify(
+                source, cases, steps=(step,), soc=chip, auto_sync=auto_sync, trace=trace
+            )
+    return _finish(report, json_out)
+
+
+def _refuse_launch(program: DirectProgram, launch_file: Path | None) -> None:
+    if launch_file is not None:
+        raise UsageError(f"{program.main.name} has its own main; it takes no --launch")
+
+
+def _finish(report: Report, json_out: str | None) -> int:
+    if json_out is not None:
+        write_json(report.verdict.to_json(), json_out)
+    if json_out != "-":
+        from npuforge.cli.report import show  # noqa: PLC0415 (rich is slow to import)
+
+        show(report, console(json_out))
+    return report.verdict.exit_status
+
+
+@contextmanager
+def _patience(json_out: str | None) -> Iterator[None]:
+    """The first use on a machine builds the runtime, which takes a while: say so, on a terminal."""
+    from npuforge.twin.toolchain import Toolchain  # noqa: PLC0415
+
+    out = console("-")
+    if not out.is_terminal or json_out == "-":
+        Toolchain.find().runtime()
+        yield
+        return
+    with out.status("starting") as status:
+
+        def progress(what: str, done: int, total: int) -> None:
+            status.update(f"building the runtime, once per machine: {done} of {total} ({what})")
+
+        Toolchain.find().runtime(progress)
+        status.update("building and running")
+        yield

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Device memory and launches of a program with its own `main`.
+#pragma once
+#include <cstdint>
+#include <string>
+
+#include "../npu/direct.h"
+#include "session.h"
+
+namespace npuforge::direct {
+
+// The session of this process, opened on first use and closed when the process ends.
+void ensure_session();
+
+// Device memory of `bytes`; null when there is none left.
+uint8_t* allocate(size_t bytes, bool initialised);
+// The live allocation that holds `pointer`, or null. Valid until the next allocation or release.
+GmBuffer* find(const void* pointer);
+
+// The last failed launch: 0 or an error code, which reading clears.
+int take_failure();
+
+// A constant of the chip the session is for.
+int64_t chip_number(const char* key);
+std::string chip_text(const char* key);
+
+}  // namespace npuforge::direct

@@ -1,0 +1,304 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A program that launches its own kernels: built with stand-ins for the device runtime, then run.
+
+The program runs in a copy of its folder, so that relative paths (`./input/x.bin`) work and nothing
+it writes stays.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from npuforge.errors import UsageError
+from npuforge.sandbox import GIB, Completed, Limits, Sandbox
+from npuforge.soc.data import Soc, load_soc, write_constants
+from npuforge.twin import session_result
+from npuforge.twin.execute import failure
+from npuforge.twin.kernel import find_entries, lint_violations, store_text
+from npuforge.twin.recipes import CPP_ROOT
+from npuforge.twin.sources.rewrite import rewrite_launches, tokens
+from npuforge.twin.timing.report import TimingReport, build_report
+from npuforge.twin.toolchain import BuildResult, Toolchain
+from npuforge.verdict import Advice, Race, Violation
+
+SUFFIXES = (".cpp", ".cc", ".cxx", ".asc")
+_LAUNCH_WORDS = {"ICPU_RUN_KF", "ACLRT_LAUNCH_KERNEL"}
+_GENERATED = re.compile(r'#\s*include\s*["<]aclrtlaunch_(\w+)\.h[">]')
+_MAX_COPY = 2 * GIB
+_SKIPPED = {".git", "build", "__pycache__"}
+_LIMITS = Limits(processes=8)
+_SETUP_LIMITS = Limits(cpu_s=300, wall_s=300, processes=64)
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramRun:
+    """What one run of the program did; `launches` are its kernels' names in order."""
+
+    status: int
+    printed: str
+    launches: list[str] = field(default_factory=list)
+    violations: list[Violation] = field(default_factory=list)
+    advice: list[Advice] = field(default_factory=list)
+    races: list[Race] = field(default_factory=list)
+    timings: list[TimingReport] = field(default_factory=list)
+    error: str | None = None
+
+
+@dataclass(slots=True)
+class DirectProgram:
+    """`main` has the program's main function; `others` launch kernels for it."""
+
+    main: Path
+    others: tuple[Path, ...] = ()
+    toolchain: Toolchain | None = None
+    sandbox: Sandbox | None = None
+
+    @staticmethod
+    def open(path: Path) -> DirectProgram:
+        """The program at `path`: its main source, or a folder with exactly one."""
+        start = Path(os.path.abspath(path))
+        if start.is_dir():
+            found = [source for source in _sources(start) if has_main(source)]
+            if len(found) != 1:
+                names = ", ".join(source.name for source in found) or "none"
+                raise UsageError(f"{start} should have one source with main and launches: {names}")
+            start = found[0]
+        others = [
+            source
+            for source in _sources(start.parent)
+            if source != start and launches_kernels(source) and not has_main(source)
+        ]
+        return DirectProgram(start, tuple(others))
+
+    @property
+    def name(self) -> str:
+        return self.main.stem
+
+    @property
+    def root(self) -> Path:
+        return self.main.parent
+
+    def lint(self) -> list[Violation]:
+        """Broken rules the sources' text shows."""
+        return lint_violations([self.main, *self.others], self.root)
+
+    def build(self) -> BuildResult:
+        """Compile the rewritten sources; messages name the originals and their lines."""
+        tools = self.toolchain or Toolchain.find()
+        generated = self._launch_headers(tools)
+        units = [self._unit(source, tools) for source in (self.main, *self.others)]
+        return tools.compile(
+            units,
+            kind="direct",
+            name=re.sub(r"[^\w.+-]", "_", self.name),
+            include_dirs=[*generated, self.root, CPP_ROOT / "host"],
+            prelude='#include "npu/direct.h"\n',
+            root=self.root,
+            sandbox=self.sandbox,
+        )
+
+    def run(
+        self,
+        build: BuildResult,
+        *,
+        mode: Literal["run", "check", "timed"] = "check",
+        soc: str | Soc = "910b2",
+        setup: str | None = None,
+        arguments: Sequence[str] = (),
+        limits: Limits | None = None,
+        auto_sync: bool = True,
+        trace: Path | None = None,
+    ) -> ProgramRun:
+        """Run the program once, in a copy of its folder; `setup` is a command run there before."""
+        if build.path is None:
+            raise UsageError(f"{self.name} did not compile; it cannot run")
+        chip = soc if isinstance(soc, Soc) else load_soc(soc)
+        tools, sandbox = self.toolchain or Toolchain.find(), self.sandbox or Sandbox.detect()
+        bounds = limits or _LIMITS
+        with tempfile.TemporaryDirectory(prefix="npuforge-direct-") as folder:
+            scratch = Path(os.path.realpath(folder))
+            work = scratch / "work"
+            _copy(self.root, work)
+            if setup is not None:
+                _prepare(setup, scratch, work, sandbox)
+            write_constants(scratch / "constants.txt", chip)
+            done = sandbox.run(
+                [build.path, *arguments],
+                scratch=scratch,
+                readable=[tools.runtime(), build.path.parent],
+                limits=bounds,
+                cwd=work,
+                env={
+                    "NPUFORGE_MODE": mode,
+                    "NPUFORGE_CONSTANTS": str(scratch / "constants.txt"),
+                    "NPUFORGE_RESULT": str(scratch / session_result.RESULT_FILE),
+                    "NPUFORGE_TRACE": str(scratch / "trace.json") if trace else "",
+                    "NPUFORGE_AUTO_SYNC": str(int(auto_sync)),
+                },
+            )
+            return self._collect(scratch, done, build.path, chip, bounds, trace)
+
+    def _collect(
+        self,
+        scratch: Path,
+        done: Completed,
+        program: Path,
+        chip: Soc,
+        limits: Limits,
+        trace: Path | None,
+    ) -> ProgramRun:
+        raw = session_result.load(scratch)
+        found = session_result.explain(
+            raw.findings if raw else [], {str(program): program}, self.root
+        )
+        launches = raw.launches if raw is not None else []
+        error = failure(done, raw, limits)
+        if error is None and not launches:
+            error = "the program launched no kernel"
+        if trace is not None and error is None:
+            octets = session_result.read_back(scratch / "trace.json", limits.file_bytes)
+            if octets is not None:
+                octets.tofile(trace)
+        said = done.stdout + done.stderr
+        return ProgramRun(
+            status=done.returncode,
+            printed=said.decode(errors="replace"),
+            launches=[launch.name for launch in launches],
+            violations=found.violations,
+            advice=found.advice,
+            races=found.races,
+            timings=[build_report(one.timing, chip) for one in launches if one.timing is not None],
+            error=error,
+        )
+
+    def _unit(self, source: Path, tools: Toolchain) -> Path:
+        text = source.read_text("utf-8", errors="replace")
+        shown = os.path.relpath(source, self.root)
+        rewritten = rewrite_launches(text, shown)
+        stored = f'#line 1 "{shown}"\n{rewritten}'
+        return store_text(stored, tools, f"{source.stem}.cpp")
+
+    def _launch_headers(self, tools: Toolchain) -> list[Path]:
+        """`aclrtlaunch_NAME.h` as the vendor's build generates it, for every one included.
+
+        The header includes the kernel's source: its parameters' types are then simply known.
+        """
+        folders: list[Path] = []
+        text = "".join(
+            source.read_text("utf-8", errors="replace") for source in (self.main, *self.others)
+        )
+        for kernel in dict.fromkeys(_GENERATED.findall(text)):
+            source = self._kernel_source(kernel)
+            shown = os.path.relpath(source, self.root)
+            header = (
+                f'#pragma once\n#include "{shown}"\n#include "acl/acl.h"\n'
+                "#ifndef ACLRT_LAUNCH_KERNEL\n"
+                "#define ACLRT_LAUNCH_KERNEL(kernel) aclrtlaunch_##kernel\n#endif\n"
+                f"template <typename... A>\nuint32_t aclrtlaunch_{kernel}"
+                "(uint32_t blocks, aclrtStream, A... arguments) {\n"
+                f'    return npuforge::direct::call_untyped(&{kernel}, "{kernel}", '
+                "{blocks}, arguments...);\n}\n"
+            )
+            folders.append(store_text(header, tools, f"aclrtlaunch_{kernel}.h").parent)
+        return folders
+
+    def _kernel_source(self, kernel: str) -> Path:
+        for source in _sources(self.root):
+            if source != self.main and kernel in {e.name for e in find_entries(source)}:
+                return source
+        raise UsageError(f"no source in {self.root} defines the kernel {kernel}")
+
+
+def total(timings: Sequence[TimingReport]) -> dict[str, Any]:
+    """Verdict fields of all launches: times add up, the longest launch explains them."""
+    if not timings:
+        return {}
+    longest = max(timings, key=lambda report: report.time_us)
+    pipes: dict[str, float] = {}
+    for report in timings:
+        for name, times in report.pipes.items():
+            pipes[name] = round(pipes.get(name, 0.0) + times.busy_us, 3)
+    whole = sum(report.time_us for report in timings)
+    return {**longest.verdict_fields(), "time_us": round(whole, 3), "pipes": pipes}
+
+
+def has_main(source: Path) -> bool:
+    """Whether the source defines `main` and launches kernels."""
+    found = tokens(source.read_text("utf-8", errors="replace"))
+    main = any(
+        token.text == "main" and following.text == "("
+        for token, following in itertools.pairwise(found)
+    )
+    return main and (_launches(found) or _calls_launcher(source))
+
+
+def launches_kernels(source: Path) -> bool:
+    """Whether a launch stands in the source."""
+    return _launches(tokens(source.read_text("utf-8", errors="replace")))
+
+
+def _launches(found: Sequence[Any]) -> bool:
+    return any(token.text == "<<<" or token.text in _LAUNCH_WORDS for token in found)
+
+
+def _calls_launcher(source: Path) -> bool:
+    """A main that uses the device runtime and leaves launching to another file."""
+    return re.search(r'#\s*include\s*["<]acl/acl', source.read_text("utf-8", "replace")) is not None
+
+
+def _sources(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.iterdir() if path.suffix in SUFFIXES)
+
+
+def _copy(folder: Path, target: Path) -> None:
+    """The folder without builds and hidden entries; folders the samples expect exist after it."""
+    size = 0
+    for path, relative in _walk(folder):
+        place = target / relative
+        if path.is_symlink():
+            continue
+        if path.is_dir():
+            place.mkdir(parents=True, exist_ok=True)
+            continue
+        size += path.stat().st_size
+        if size > _MAX_COPY:
+            raise UsageError(f"{folder} is over 2 GiB; put the program in a folder of its own")
+        place.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(path, place)
+    for name in ("input", "output"):
+        (target / name).mkdir(parents=True, exist_ok=True)
+
+
+def _walk(folder: Path) -> Iterator[tuple[Path, Path]]:
+    for place, folders, files in os.walk(folder):
+        folders[:] = [n for n in folders if n not in _SKIPPED and not n.startswith(".")]
+        for name in (*folders, *files):
+            path = Path(place) / name
+            if path.is_dir() or path.is_file():
+                yield path, path.relative_to(folder)
+
+
+def _prepare(setup: str, scratch: Path, work: Path, sandbox: Sandbox) -> None:
+    """Run the set-up command with this interpreter's packages in reach."""
+    folder = Path(sys.executable).parent
+    done = sandbox.run(
+        ["sh", "-c", setup],
+        scratch=scratch,
+        readable=[Path(sys.prefix), Path(sys.base_prefix)],
+        limits=_SETUP_LIMITS,
+        cwd=work,
+        env={"PATH": f"{folder}:/usr/local/bin:/usr/bin:/bin", "OMP_NUM_THREADS": "1"},
+    )
+    if done.returncode != 0:
+        lines = done.stderr.decode(errors="replace").strip().splitlines()
+        reason = done.killed_by or (lines[-1] if lines else f"status {done.returncode}")
+        raise UsageError(f"the set-up command failed: {reason}")

@@ -1,0 +1,377 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An operator project: host code decides blocks, tiling and workspace; one build per dtype variant.
+
+operator = OperatorSource.open(Path("add_custom"))
+result = operator.launch({"x": x, "y": y}, attrs={"alpha": 2.0})
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from npuforge.errors import UsageError
+from npuforge.sandbox import Limits, Sandbox
+from npuforge.soc import Soc
+from npuforge.twin import dtypes
+from npuforge.twin.dtypes import HostTensor
+from npuforge.twin.execute import Mode, RunResult, execute
+from npuforge.twin.host import (
+    OpDescription,
+    Operator,
+    OperatorProject,
+    OutputTensor,
+    Parameter,
+    TensorSpec,
+    TilingRequest,
+    TilingResult,
+    compute_tiling,
+    describe,
+    kernel_prelude,
+)
+from npuforge.twin.kernel import Kernel, KernelBuild, find_entries
+from npuforge.twin.launch import (
+    AbsentArgument,
+    AliasArgument,
+    Argument,
+    Launch,
+    ListArgument,
+    Role,
+    TensorArgument,
+    TilingArgument,
+    WorkspaceArgument,
+)
+from npuforge.twin.launch_file import Case
+from npuforge.twin.sources.subject import Prepared
+from npuforge.twin.toolchain import BuildResult, Toolchain
+
+# What the framework itself needs at the start of a kernel's workspace.
+_SYSTEM_WORKSPACE = 16 << 20
+_HOST_NAMES = {"float32": "DT_FLOAT", "bfloat16": "DT_BF16", "float64": "DT_DOUBLE"}
+
+Value = HostTensor | list[HostTensor] | None
+# An output's shape and dtype, or those of the members of a dynamic output.
+Wanted = tuple[Sequence[int], str] | list[tuple[Sequence[int], str]]
+
+
+@dataclass(slots=True)
+class OperatorSource:
+    """One operator of a project, its host library, and its kernel builds by element types."""
+
+    project: OperatorProject
+    wanted: str | None = None
+    soc: str | Soc = "910b2"
+    toolchain: Toolchain | None = None
+    sandbox: Sandbox | None = None
+    host: BuildResult | None = None
+    _description: OpDescription | None = None
+    _builds: dict[tuple[tuple[str, str], ...], KernelBuild] = field(default_factory=dict)
+
+    @staticmethod
+    def open(
+        path: Path, *, operator: str | None = None, soc: str | Soc = "910b2"
+    ) -> OperatorSource:
+        """The operator in the project at `path`; `operator` chooses one of several."""
+        return OperatorSource(OperatorProject.open(path), operator, soc)
+
+    @property
+    def name(self) -> str:
+        return self.wanted or self.project.root.name
+
+    @property
+    def root(self) -> Path:
+        return self.project.root
+
+    def build_host(self) -> BuildResult:
+        """The host library, built once."""
+        if self.host is None:
+            self.host = self.project.build_host(toolchain=self.toolchain, sandbox=self.sandbox)
+        return self.host
+
+    def description(self) -> OpDescription:
+        """What the host library registers."""
+        if self._description is None:
+            library = self.build_host().path
+            if library is None:
+                raise UsageError(f"the host code of {self.name} does not compile")
+            self._description = describe(library, sandbox=self.sandbox)
+        return self._description
+
+    @property
+    def operator(self) -> Operator:
+        return self.description().operator(self.wanted)
+
+    def launch(
+        self,
+        inputs: Mapping[str, Any] | Sequence[Any],
+        attrs: Mapping[str, Any] | None = None,
+        outputs: Mapping[str, Wanted] | None = None,
+        *,
+        mode: Mode = "run",
+        limits: Limits | None = None,
+        auto_sync: bool = True,
+        trace: Path | None = None,
+    ) -> RunResult:
+        """Run the operator on arrays or torch tensors (None: absent, a list: a dynamic input).
+
+        `outputs` gives (shape, dtype) by name instead of the operator's own inference.
+        """
+        if not self.build_host().ok:
+            return RunResult(error=_first(self.build_host()))
+        ready = self._prepare(self._bind(inputs), attrs or {}, outputs or {})
+        if ready.error is not None or ready.build is None or ready.launch is None:
+            return RunResult(error=ready.error)
+        return execute(
+            ready.build,
+            ready.launch,
+            mode=mode,
+            soc=self.soc,
+            limits=limits,
+            auto_sync=auto_sync,
+            trace=trace,
+            sandbox=self.sandbox,
+        )
+
+    def prepare(self, case: Case) -> Prepared:
+        if case.launch is not None:
+            raise UsageError(
+                f"{self.name} is an operator project: its launch file gives 'input' and 'attrs', "
+                "not a kernel's arguments"
+            )
+        host = self.build_host()
+        if not host.ok:
+            return Prepared(diagnostics=host.diagnostics)
+        values: list[Value] = [_case_value(given) for given in case.inputs]
+        names = [given.name for given in case.inputs]
+        known = {parameter.name for parameter in self.operator.inputs}
+        named = set(names) <= known
+        bound = self._bind(dict(zip(names, values, strict=True)) if named else values)
+        outputs = {t.name: (t.shape, t.dtype.name) for t in case.outputs or ()}
+        return self._prepare(bound, case.attrs, outputs)
+
+    def _bind(self, inputs: Mapping[str, Any] | Sequence[Any]) -> dict[str, Value]:
+        """Inputs by the operator's own names, all of them."""
+        parameters = self.operator.inputs
+        known = [parameter.name for parameter in parameters]
+        if isinstance(inputs, Mapping):
+            if unknown := [name for name in inputs if name not in known]:
+                raise UsageError(
+                    f"{self.name} has no input {unknown[0]!r}; inputs: {', '.join(known)}"
+                )
+            given = dict(inputs)
+        else:
+            if len(inputs) > len(known):
+                raise UsageError(f"{self.name} takes {len(known)} inputs, {len(inputs)} are given")
+            given = dict(zip(known, inputs, strict=False))
+        return {p.name: self._value(p, given.get(p.name)) for p in parameters}
+
+    def _value(self, parameter: Parameter, given: Any) -> Value:
+        if given is None:
+            if not parameter.optional:
+                raise UsageError(f"{self.name}: input {parameter.name!r} is required")
+            return None
+        if isinstance(given, list | tuple):
+            if not parameter.dynamic:
+                raise UsageError(f"{self.name}: input {parameter.name!r} is not a list")
+            return [HostTensor.of(member) for member in given]
+        one = HostTensor.of(given)
+        return [one] if parameter.dynamic else one
+
+    def _prepare(
+        self,
+        inputs: dict[str, Value],
+        attrs: Mapping[str, Any],
+        outputs: Mapping[str, Wanted],
+    ) -> Prepared:
+        operator = self.operator
+        types = operator.combination(
+            {name: _host_type(value) for name, value in inputs.items() if value}
+        )
+        build = self._kernel(operator, types)
+        if not build.ok:
+            return Prepared(build=build, diagnostics=build.diagnostics)
+        tiling = self._tiling(operator, inputs, attrs, outputs)
+        if not tiling.ok:
+            return Prepared(build=build, error=f"tiling: {tiling.message}")
+        made = _outputs(operator, tiling, types, outputs)
+        launch = Launch(
+            tiling.block_dim, _arguments(operator, inputs, made, tiling, build), tiling.tiling_key
+        )
+        given = [(tensor.name, tensor.data) for tensor in launch.inputs if tensor.data is not None]
+        return Prepared(build=build, launch=launch, inputs=given, attrs=attrs)
+
+    def _tiling(
+        self,
+        operator: Operator,
+        inputs: Mapping[str, Value],
+        attrs: Mapping[str, Any],
+        outputs: Mapping[str, Wanted],
+    ) -> TilingResult:
+        library = self.build_host().path
+        assert library is not None
+        request = TilingRequest(
+            op=operator.type,
+            inputs={
+                parameter.name: _specs(inputs[parameter.name], parameter.value_depend)
+                for parameter in operator.inputs
+            },
+            outputs={name: _output_specs(wanted) for name, wanted in outputs.items()},
+            attrs=attrs,
+        )
+        return compute_tiling(library, operator, request, soc=self.soc, sandbox=self.sandbox)
+
+    def _kernel(self, operator: Operator, types: Mapping[str, str]) -> KernelBuild:
+        key = tuple(sorted(types.items()))
+        if key not in self._builds:
+            source = self.project.kernel_source(operator)
+            entry = self.project.kernel_entry(operator)
+            names = [found.name for found in find_entries(source, self.project.include_dirs)]
+            build = Kernel.build(
+                source,
+                entry=entry if entry in names or len(names) != 1 else names[0],
+                prelude=kernel_prelude(self.description(), operator.type, types),
+                include_dirs=self.project.include_dirs,
+                root=self.project.root,
+                toolchain=self.toolchain,
+                sandbox=self.sandbox,
+            )
+            self._builds[key] = build
+        return self._builds[key]
+
+
+def _first(build: BuildResult) -> str:
+    if not build.diagnostics:
+        return "the host code does not compile"
+    first = build.diagnostics[0]
+    return f"the host code does not compile: {first.file}:{first.line}: {first.message}"
+
+
+def _case_value(given: TensorArgument | ListArgument | AbsentArgument) -> Value:
+    if isinstance(given, AbsentArgument):
+        return None
+    if isinstance(given, ListArgument):
+        return [member.data for member in given.tensors if member.data is not None]
+    return given.data
+
+
+def _host_name(dtype: dtypes.DType) -> str:
+    return _HOST_NAMES.get(dtype.name, f"DT_{dtype.name.upper()}")
+
+
+def _host_type(value: HostTensor | list[HostTensor]) -> str:
+    return _host_name((value[0] if isinstance(value, list) else value).dtype)
+
+
+def _specs(value: Value, with_data: bool) -> TensorSpec | list[TensorSpec] | None:
+    def spec(tensor: HostTensor) -> TensorSpec:
+        raw = tensor.to_bytes() if with_data else None
+        return TensorSpec(tensor.shape, _host_name(tensor.dtype), data=raw)
+
+    if value is None:
+        return None
+    return [spec(tensor) for tensor in value] if isinstance(value, list) else spec(value)
+
+
+def _output_specs(wanted: Wanted) -> TensorSpec | list[TensorSpec]:
+    def spec(shape: Sequence[int], dtype: str) -> TensorSpec:
+        return TensorSpec(tuple(shape), _host_name(dtypes.find(dtype)))
+
+    return [spec(*one) for one in wanted] if isinstance(wanted, list) else spec(*wanted)
+
+
+def _outputs(
+    operator: Operator,
+    tiling: TilingResult,
+    types: Mapping[str, str],
+    asked: Mapping[str, Wanted],
+) -> dict[str, list[TensorArgument]]:
+    """Output tensors by name: as asked for, else as inferred."""
+    by_name: dict[str, list[OutputTensor]] = {}
+    for output in tiling.outputs:
+        by_name.setdefault(output.name, []).append(output)
+    made: dict[str, list[TensorArgument]] = {}
+    for parameter in operator.outputs:
+        if parameter.name in asked:
+            found = _asked(parameter, asked[parameter.name])
+        else:
+            found = [
+                _output(operator, output, types, number if parameter.dynamic else None)
+                for number, output in enumerate(by_name.get(parameter.name, []))
+            ]
+        if not found and not parameter.optional and not parameter.dynamic:
+            raise UsageError(f"{operator.type}: no shape is known for output {parameter.name!r}")
+        made[parameter.name] = found
+    return made
+
+
+def _asked(parameter: Parameter, wanted: Wanted) -> list[TensorArgument]:
+    """Output tensors as the caller wants them: one, or the members of a list."""
+    if isinstance(wanted, list):
+        return [
+            TensorArgument(f"{parameter.name}[{i}]", tuple(shape), dtypes.find(dtype), "out")
+            for i, (shape, dtype) in enumerate(wanted)
+        ]
+    shape, dtype = wanted
+    name = f"{parameter.name}[0]" if parameter.dynamic else parameter.name
+    return [TensorArgument(name, tuple(shape), dtypes.find(dtype), "out")]
+
+
+def _output(
+    operator: Operator, output: OutputTensor, types: Mapping[str, str], number: int | None
+) -> TensorArgument:
+    shape = output.inferred_shape if output.inferred_shape is not None else output.shape
+    if any(size < 0 for size in shape):
+        raise UsageError(f"{operator.type}: output {output.name!r} has no known shape")
+    dtype = dtypes.find(output.inferred_dtype or types.get(output.name, output.dtype))
+    name = output.name if number is None else f"{output.name}[{number}]"
+    return TensorArgument(name, tuple(shape), dtype, "out")
+
+
+def _arguments(
+    operator: Operator,
+    inputs: Mapping[str, Value],
+    outputs: Mapping[str, list[TensorArgument]],
+    tiling: TilingResult,
+    build: KernelBuild,
+) -> tuple[Argument, ...]:
+    """Inputs, outputs, workspace, tiling: the order every generated kernel has."""
+    written = {parameter.name for parameter in operator.outputs}
+    arguments = [
+        _input(parameter, inputs[parameter.name], parameter.name in written)
+        for parameter in operator.inputs
+    ]
+    in_place = {a.name for a in arguments if isinstance(a, TensorArgument) and a.role == "inout"}
+    for parameter in operator.outputs:
+        tensors = outputs[parameter.name]
+        if parameter.name in in_place:
+            arguments.append(AliasArgument(parameter.name, parameter.name))
+        elif parameter.dynamic:
+            arguments.append(ListArgument(parameter.name, tuple(tensors)))
+        elif tensors:
+            arguments.append(tensors[0])
+        else:
+            arguments.append(AbsentArgument(parameter.name))
+    size = sum(tiling.workspace_sizes)
+    trailing: list[Argument] = [
+        WorkspaceArgument("workspace", max(size, _SYSTEM_WORKSPACE)),
+        TilingArgument("tiling", tiling.tiling_data or bytes(8)),
+    ]
+    # Kernels of the static-shape form take no tiling, some no workspace either.
+    missing = len(build.parameters) - len(arguments) if build.parameters else len(trailing)
+    return (*arguments, *trailing[: max(0, missing)])
+
+
+def _input(parameter: Parameter, value: Value, in_place: bool) -> Argument:
+    """An output of the same name means that the operator works in place."""
+    if value is None:
+        return AbsentArgument(parameter.name)
+    if isinstance(value, list):
+        members = tuple(
+            TensorArgument(f"{parameter.name}[{number}]", t.shape, t.dtype, "in", t)
+            for number, t in enumerate(value)
+        )
+        return ListArgument(parameter.name, members)
+    role: Role = "inout" if in_place else "in"
+    return TensorArgument(parameter.name, value.shape, value.dtype, role, value)

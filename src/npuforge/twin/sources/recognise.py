@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tell what a path holds. A new form adds a line here and a module beside this one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from npuforge.errors import UsageError
+from npuforge.twin.sources.direct import SUFFIXES, DirectProgram, has_main
+from npuforge.twin.sources.kernel_file import KernelFile
+from npuforge.twin.sources.operator import OperatorSource
+
+Source = KernelFile | OperatorSource | DirectProgram
+
+
+def recognise(path: Path, *, entry: str | None = None, soc: str = "910b2") -> Source:
+    """The source at `path`; `UsageError` when it is none of the known forms.
+
+    A folder is an operator project (`op_host`, `op_kernel`) or holds a program with its own `main`;
+    a file is such a program's main source or a kernel.
+    """
+    if not path.exists():
+        raise UsageError(f"no such file or folder: {path}")
+    if path.is_dir():
+        if _is_project(path):
+            return OperatorSource.open(path, operator=entry, soc=soc)
+        if any(child.suffix in SUFFIXES for child in path.iterdir()):
+            return DirectProgram.open(path)
+        raise UsageError(
+            f"{path} is neither an operator project (op_host, op_kernel) nor a program's folder"
+        )
+    if path.suffix not in SUFFIXES:
+        raise UsageError(f"{path.name}: sources end in {', '.join(SUFFIXES)}")
+    if has_main(path):
+        return DirectProgram.open(path)
+    return KernelFile(path, entry)
+
+
+def _is_project(path: Path) -> bool:
+    names = {child.name for child in path.iterdir() if child.is_dir()}
+    return bool(names & {"op_host", "op_kernel", "answer"}) or path.name in ("op_host", "op_kernel")
