@@ -185,7 +185,6 @@ public:
     template <typename U> void SetAddrWithOffset(const LocalTensor<U>& src, uint32_t offset) {
         *this = src[offset].template ReinterpretCast<T>();
     }
-    bool operator!=(const LocalTensor& other) const { return address_ != other.address_; }
 
     // For the headers.
     npuforge::Tile AsTile(uint16_t blockStride = 1, uint16_t repeatStride = 8) const {

@@ -135,6 +135,23 @@ private:
     uint16_t bits_;
 };
 
+// half with half or an integer stays half, as on the device; with float it is float. Templates, so that
+// a float operand is not converted to half.
+#define NPUFORGE_HALF_OPERATOR(SYMBOL)                                                                     \
+    template <typename A, typename B,                                                                      \
+              typename = std::enable_if_t<                                                                 \
+                  (std::is_same_v<A, half> && (std::is_same_v<B, half> || std::is_integral_v<B>)) ||       \
+                  (std::is_same_v<B, half> && std::is_integral_v<A>)>>                                     \
+    inline half operator SYMBOL(A a, B b) {                                                                \
+        return half(static_cast<float>(a) SYMBOL static_cast<float>(b));                                   \
+    }
+NPUFORGE_HALF_OPERATOR(+)
+NPUFORGE_HALF_OPERATOR(-)
+NPUFORGE_HALF_OPERATOR(*)
+NPUFORGE_HALF_OPERATOR(/)
+#undef NPUFORGE_HALF_OPERATOR
+inline half operator-(half a) { return half::from_bits(static_cast<uint16_t>(a.bits() ^ 0x8000u)); }
+
 class bfloat16_t {
 public:
     bfloat16_t() = default;
