@@ -71,7 +71,12 @@ def landlock(
 
 
 def bubblewrap(
-    readable: Sequence[Path], scratch: Path, cwd: Path, *, tmp_bytes: int, seccomp_fd: int | None
+    readable: Sequence[Path],
+    writable: Sequence[Path],
+    cwd: Path,
+    *,
+    tmp_bytes: int,
+    seccomp_fd: int | None,
 ) -> list[str]:
     """Options of `bwrap` for the same view, in namespaces of its own, up to and including "--"."""
     options = ["--unshare-all", "--die-with-parent"]
@@ -85,7 +90,8 @@ def bubblewrap(
     # Outer folders first: a later mount hides what an earlier one put below its path.
     for path in sorted({os.fspath(path) for path in readable}):
         options += ["--ro-bind-try", path, path]
-    options += ["--bind", os.fspath(scratch), os.fspath(scratch)]
+    for folder in writable:
+        options += ["--bind", os.fspath(folder), os.fspath(folder)]
     options += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", os.fspath(cwd)]
     if seccomp_fd is not None:
         options += ["--seccomp", str(seccomp_fd)]

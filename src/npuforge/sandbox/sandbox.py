@@ -127,6 +127,7 @@ class Sandbox:
         *,
         scratch: Path,
         readable: Sequence[Path] = (),
+        writable: Sequence[Path] = (),
         limits: Limits | None = None,
         env: Mapping[str, str] | None = None,
         stdin: bytes | None = None,
@@ -134,6 +135,7 @@ class Sandbox:
     ) -> Completed:
         """Run `argv` in `cwd` (default: `scratch`) with nothing of our environment but `env`.
 
+        `writable` names folders beside `scratch` it may change: for a trusted tool's own store.
         Only a command that cannot be started raises (`SandboxError`); whatever the command itself
         does ends as a `Completed`.
         """
@@ -167,7 +169,7 @@ class Sandbox:
             filtered = self._filter(limits)
             if self.name == "landlock+seccomp":
                 job["landlock"] = layout.landlock(
-                    self.landlock_version, readable, (scratch, Path(private))
+                    self.landlock_version, readable, (scratch, *writable, Path(private))
                 )
             if self.name != "bubblewrap":
                 if filtered is not None:
@@ -178,7 +180,7 @@ class Sandbox:
                 program.seek(0)
                 options = layout.bubblewrap(
                     readable,
-                    scratch,
+                    (*writable, scratch),
                     Path(job["cwd"]),
                     tmp_bytes=min(limits.file_bytes, 512 * MIB),
                     seccomp_fd=program.fileno() if filtered else None,

@@ -9,7 +9,6 @@ import re
 import shlex
 import shutil
 import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -45,9 +44,9 @@ class Compiler:
     @property
     def readable(self) -> tuple[Path, ...]:
         """Folders outside the system's own that the compiler needs to see."""
-        folders: list[Path] = []
         if self.zig:
-            folders += [Path(sys.prefix), Path(sys.base_prefix)]
+            return (Path(self.command[0]).parent,)
+        folders: list[Path] = []
         for place in {self.command[0], os.path.realpath(self.command[0])}:
             prefix = Path(place).parent.parent
             if len(prefix.parts) > 1 and not prefix.is_relative_to("/usr"):
@@ -72,8 +71,9 @@ def find_compiler() -> Compiler:
             if isinstance(found, Compiler):
                 return found
             refused.append(f"{name}: {found}")
-    if importlib.util.find_spec("ziglang") is not None:
-        found = _examine((sys.executable, "-m", "ziglang", "c++"))
+    package = importlib.util.find_spec("ziglang")
+    if package is not None and package.origin is not None:
+        found = _examine((str(Path(package.origin).with_name("zig")), "c++"))
         if isinstance(found, Compiler):
             return found
         refused.append(f"ziglang: {found}")
@@ -111,4 +111,4 @@ def _examine(command: tuple[str, ...]) -> Compiler | str:
         return f"version {version} is too old, {_NEEDED[family]} or newer is needed"
     program_file = Path(os.path.realpath(command[0])).stat()
     identity = f"{command} {done.stdout} {program_file.st_size} {program_file.st_mtime_ns}"
-    return Compiler(command, family, version, identity, zig="ziglang" in command)
+    return Compiler(command, family, version, identity, zig=command[1:] == ("c++",))

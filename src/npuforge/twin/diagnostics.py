@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 
 from npuforge.verdict import Diagnostic
@@ -22,6 +23,8 @@ _LINKER = re.compile(
     r"^(?:\S*ld(?:\.\w+)?: )?(?:(?P<file>[^\s:(]+):(?:(?P<line>\d+)|\(\S+\)): )?"
     r"(?:in function .*: )?(?P<text>(?:undefined reference|multiple definition).*|cannot find .*)$"
 )
+_LLD = re.compile(r"^\S*ld\.lld: error: (?P<text>.*)$")
+_LLD_PLACE = re.compile(r"^>>> (?:referenced by|defined at) (?P<file>[^\s:]+):(?P<line>\d+)")
 _BARE = re.compile(r"^\S*(?:g\+\+|clang\S*|cc1plus|zig)\S*: (?:fatal )?error: (?P<text>.*)$")
 
 
@@ -63,8 +66,14 @@ def _without_place(log: str, roots: Sequence[tuple[Path, str]]) -> list[Diagnost
     """Errors of the linker, each once; without any, those of the compiler's driver."""
     of_linker: dict[Diagnostic, None] = {}
     of_driver: dict[Diagnostic, None] = {}
-    for line in log.splitlines():
-        if bare := _BARE.match(line):
+    lines = log.splitlines()
+    for line, following in pairwise([*lines, ""]):
+        if lld := _LLD.match(line):
+            place = _LLD_PLACE.match(following)
+            file = relative(place["file"], roots) if place else None
+            number = int(place["line"]) if place else None
+            of_linker[Diagnostic(file, number, lld["text"])] = None
+        elif bare := _BARE.match(line):
             of_driver[Diagnostic(None, None, bare["text"])] = None
         elif linker := _LINKER.match(line):
             file = relative(linker["file"], roots) if linker["file"] else None

@@ -385,10 +385,17 @@ class Toolchain:
         limits: Limits,
     ) -> Completed:
         env = {"LC_ALL": "C", "PATH": f"{Path(self.compiler.command[0]).parent}:/usr/bin:/bin"}
+        store: list[Path] = []
+        if self.compiler.zig:
+            # zig builds the C++ library itself, once, and keeps it in a folder of its own.
+            store = [self.cache.root / "zig"]
+            store[0].mkdir(parents=True, exist_ok=True)
+            env |= {"ZIG_GLOBAL_CACHE_DIR": str(store[0]), "ZIG_LOCAL_CACHE_DIR": str(store[0])}
         return sandbox.run(
             command,
             scratch=scratch,
             readable=[self.cpp_root, *self.compiler.readable, *readable],
+            writable=store,
             limits=limits,
             env=env,
         )
