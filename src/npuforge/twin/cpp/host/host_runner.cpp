@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads an operator's host library and answers in JSON on standard output:
+// Loads an operator's host library and answers in JSON on standard output. The library takes the
+// functions of our host headers from this program, which therefore exports its symbols.
 //
 //   host_runner describe host.so             operators and tiling structures it registers
 //   host_runner tiling host.so request.txt   what its tiling answers (format: runner/request.h)
@@ -23,6 +24,7 @@
 #include <string>
 
 #include "npuforge_host/standard.h"
+#include "runner/library.h"
 #include "runner/tiling.h"
 
 namespace {
@@ -101,37 +103,31 @@ std::string Problem(const char* status, const std::string& message) {
     return json.Text();
 }
 
-const Registry* Load(const char* path, std::string& error) {
+bool Load(const char* path, std::string& error) {
     void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) {
         error = dlerror();
-        return nullptr;
+        return false;
     }
     struct link_map* map = nullptr;
     if (dlinfo(library, RTLD_DI_LINKMAP, &map) == 0) g_library_at = map->l_addr;
-    using Access = void* (*)();
-    const auto access = reinterpret_cast<Access>(dlsym(library, "npuforge_host_registry"));
-    if (access == nullptr) {
-        error = "the library registers no operators";
-        return nullptr;
-    }
-    return static_cast<const Registry*>(access());
+    return true;
 }
 
 // The answer as an object without its closing brace; the parent adds the captured output.
 std::string Answer(const std::string& command, const char* library, const char* request_path) {
     std::string error;
-    const Registry* registry = Load(library, error);
-    if (registry == nullptr) return Problem("unloadable", error);
+    if (!Load(library, error)) return Problem("unloadable", error);
+    const Registry& registry = npuforge::host::TheRegistry();
     Json json;
     json.Open('{');
     try {
         if (command == "describe") {
-            npuforge::host::Describe(json, *registry);
+            npuforge::host::Describe(json, registry);
             json.Key("status").Value("ok");
         } else {
             const auto request = npuforge::host::ParseRequest(request_path);
-            npuforge::host::TilingRun(*registry, request).Run(json);
+            npuforge::host::TilingRun(registry, request).Run(json);
         }
     } catch (const npuforge::host::BadRequest& problem) {
         return Problem("bad_request", problem.what());

@@ -127,10 +127,10 @@ public:
     TilingData* GetRawTilingData() { return &node_->tiling; }
     size_t* GetWorkspaceSizes(size_t count) {
         if (count > npuforge::host::kMaxWorkspaces) return nullptr;
-        node_->workspaces.resize(count);
-        return node_->workspaces.data();
+        node_->workspace_count = count;
+        return node_->workspaces;
     }
-    size_t GetWorkspaceNum() const { return node_->workspaces.size(); }
+    size_t GetWorkspaceNum() const { return node_->workspace_count; }
     bool InputIsView(size_t) const { return false; }
     bool OutputIsView(size_t) const { return false; }
 

@@ -72,22 +72,8 @@ inline const std::vector<int64_t> UNKNOWN_RANK = {-2};
 // Sizes of sub-byte types are returned as this offset plus the number of bits.
 constexpr int32_t kDataTypeSizeBitOffset = 1000;
 
-inline int GetSizeByDataType(DataType type) {
-    switch (type) {
-#define NPUFORGE_SIZE(name, number, size) \
-    case DT_##name: return (size) > 0 ? (size) : (size) < 0 ? kDataTypeSizeBitOffset - (size) : -1;
-        NPUFORGE_DATA_TYPES(NPUFORGE_SIZE)
-#undef NPUFORGE_SIZE
-        default: return -1;
-    }
-}
-
-inline int64_t GetSizeInBytes(int64_t elements, DataType type) {
-    const int size = GetSizeByDataType(type);
-    if (elements < 0 || size <= 0) return -1;
-    if (size < kDataTypeSizeBitOffset) return elements * size;
-    return (elements * (size - kDataTypeSizeBitOffset) + 7) / 8;
-}
+int GetSizeByDataType(DataType type);
+int64_t GetSizeInBytes(int64_t elements, DataType type);
 
 inline int32_t GetPrimaryFormat(int32_t format) { return format & 0xff; }
 inline int32_t GetSubFormat(int32_t format) { return (format & 0xffff00) >> 8; }
@@ -114,64 +100,19 @@ private:
 
 class TypeUtils {
 public:
-    static std::string DataTypeToSerialString(DataType type) {
-        switch (type) {
-#define NPUFORGE_NAME(name, number, size) \
-    case DT_##name: return "DT_" #name;
-            NPUFORGE_DATA_TYPES(NPUFORGE_NAME)
-#undef NPUFORGE_NAME
-            default: return "UNDEFINED";
-        }
-    }
-    static DataType SerialStringToDataType(const std::string& text) {
-#define NPUFORGE_NAME(name, number, size) \
-    if (text == "DT_" #name) return DT_##name;
-        NPUFORGE_DATA_TYPES(NPUFORGE_NAME)
-#undef NPUFORGE_NAME
-        return DT_UNDEFINED;
-    }
-    static std::string FormatToSerialString(Format format) {
-        switch (static_cast<Format>(GetPrimaryFormat(format))) {
-#define NPUFORGE_NAME(name, number) \
-    case FORMAT_##name: return #name;
-            NPUFORGE_FORMATS(NPUFORGE_NAME)
-#undef NPUFORGE_NAME
-            default: return "RESERVED";
-        }
-    }
-    static Format SerialStringToFormat(const std::string& text) {
-#define NPUFORGE_NAME(name, number) \
-    if (text == #name) return FORMAT_##name;
-        NPUFORGE_FORMATS(NPUFORGE_NAME)
-#undef NPUFORGE_NAME
-        return FORMAT_RESERVED;
-    }
+    static std::string DataTypeToSerialString(DataType type);
+    static DataType SerialStringToDataType(const std::string& text);
+    static std::string FormatToSerialString(Format format);
+    static Format SerialStringToFormat(const std::string& text);
     static Format DataFormatToFormat(const std::string& text) { return SerialStringToFormat(text); }
-    static bool GetDataTypeLength(DataType type, uint32_t& length) {
-        const int size = GetSizeByDataType(type);
-        if (size <= 0 || size >= kDataTypeSizeBitOffset) return false;
-        length = static_cast<uint32_t>(size);
-        return true;
-    }
-    static AscendString DataTypeToAscendString(const DataType& type) {
-        return DataTypeToSerialString(type).c_str();
-    }
-    static DataType AscendStringToDataType(const AscendString& text) {
-        return SerialStringToDataType(text.GetString());
-    }
-    static AscendString FormatToAscendString(const Format& format) {
-        return FormatToSerialString(format).c_str();
-    }
-    static Format AscendStringToFormat(const AscendString& text) {
-        return SerialStringToFormat(text.GetString());
-    }
+    static bool GetDataTypeLength(DataType type, uint32_t& length);
+    static AscendString DataTypeToAscendString(const DataType& type);
+    static DataType AscendStringToDataType(const AscendString& text);
+    static AscendString FormatToAscendString(const Format& format);
+    static Format AscendStringToFormat(const AscendString& text);
 };
 
-inline const char* GetFormatName(Format format) {
-    static thread_local std::string name;
-    name = TypeUtils::FormatToSerialString(format);
-    return name.c_str();
-}
+const char* GetFormatName(Format format);
 
 // Graph operators exist only as the argument type of selection callbacks, which the twin never runs.
 class Operator;

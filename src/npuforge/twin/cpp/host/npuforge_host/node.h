@@ -105,7 +105,6 @@ constexpr size_t kMaxWorkspaces = 16;
 
 struct Node {
     gert::ComputeNodeInfo info;
-    std::vector<gert::StorageShape> output_shapes;
     std::vector<gert::Shape> inferred_shapes;
     std::vector<ge::DataType> inferred_types;
     fe::PlatFormInfos* platform = nullptr;
@@ -122,7 +121,8 @@ struct Node {
     uint32_t aicpu_block_dim = 0;
     int32_t tiling_cond = 0;
     bool need_atomic = false;
-    std::vector<size_t> workspaces;
+    size_t workspaces[kMaxWorkspaces] = {};
+    size_t workspace_count = 0;
 };
 
 }  // namespace npuforge::host

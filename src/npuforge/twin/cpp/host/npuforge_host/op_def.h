@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operator prototypes (ops::OpDef): declarations of inputs, outputs, attributes and SoC settings.
+// What a source merely calls is defined in the runner, which keeps its compilation short.
 #pragma once
 
 #include <list>
@@ -51,38 +52,32 @@ struct ScalarVar {
 
 class OpParamDef {
 public:
-    explicit OpParamDef(const char* param_name) : name(param_name) {}
-    OpParamDef& ParamType(Option value) { return Set(param_type, value); }
-    OpParamDef& DataType(std::vector<ge::DataType> value) { return Set(types, std::move(value)); }
-    OpParamDef& DataTypeList(std::vector<ge::DataType> value) {
-        type_is_list = true;
-        return Set(types, std::move(value));
-    }
-    OpParamDef& Format(std::vector<ge::Format> value) { return Set(formats, std::move(value)); }
-    OpParamDef& FormatList(std::vector<ge::Format> value) {
-        format_is_list = true;
-        return Set(formats, std::move(value));
-    }
+    explicit OpParamDef(const char* param_name);
+    OpParamDef(const OpParamDef& other);
+    OpParamDef& operator=(const OpParamDef& other);
+    ~OpParamDef();
+    OpParamDef& ParamType(Option value);
+    OpParamDef& DataType(std::vector<ge::DataType> value);
+    OpParamDef& DataTypeList(std::vector<ge::DataType> value);
+    OpParamDef& Format(std::vector<ge::Format> value);
+    OpParamDef& FormatList(std::vector<ge::Format> value);
     OpParamDef& DataTypeForBinQuery(std::vector<ge::DataType>) { return *this; }
     OpParamDef& FormatForBinQuery(std::vector<ge::Format>) { return *this; }
     OpParamDef& UnknownShapeFormat(std::vector<ge::Format>) { return *this; }
-    OpParamDef& ValueDepend(Option value) { return Set(value_depend, value); }
+    OpParamDef& ValueDepend(Option value);
     OpParamDef& ValueDepend(Option value, DependScope) { return ValueDepend(value); }
     OpParamDef& IgnoreContiguous() { return *this; }
     OpParamDef& AutoContiguous() { return *this; }
-    OpParamDef& Scalar() { return Set(is_scalar, true); }
-    OpParamDef& ScalarList() { return Set(is_scalar, true); }
+    OpParamDef& Scalar();
+    OpParamDef& ScalarList() { return Scalar(); }
     OpParamDef& To(ge::DataType) { return *this; }
     OpParamDef& To(const char*) { return *this; }
     OpParamDef& Version(uint32_t) { return *this; }
-    OpParamDef& InitValue(uint64_t value) { return Set(init_value, {true, double(value)}); }
-    OpParamDef& InitValue(const ScalarVar& value) { return Set(init_value, {true, value.value}); }
-    // One value per type combination; an InitValue of any kind means the output is cleared first.
-    OpParamDef& InitValue(const std::vector<ScalarVar>& values) {
-        return Set(init_value, {true, values.empty() ? 0.0 : values.front().value});
-    }
-    OpParamDef& OutputShapeDependOnCompute() { return Set(shape_depends_on_compute, true); }
-    OpParamDef& Follow(const char* param) { return Set(follow, std::string(param)); }
+    OpParamDef& InitValue(uint64_t value);
+    OpParamDef& InitValue(const ScalarVar& value);
+    OpParamDef& InitValue(const std::vector<ScalarVar>& values);
+    OpParamDef& OutputShapeDependOnCompute();
+    OpParamDef& Follow(const char* param);
     OpParamDef& Follow(const char* param, FollowType) { return Follow(param); }
     OpParamDef& Comment(const char*) { return *this; }
 
@@ -94,44 +89,34 @@ public:
     bool format_is_list = false;
     Option value_depend = IGNORE;
     bool is_scalar = false;
-    std::pair<bool, double> init_value{false, 0.0};
+    // An InitValue of any kind means that the output is cleared before the kernel runs.
+    bool has_init_value = false;
+    double init_value = 0.0;
     bool shape_depends_on_compute = false;
     std::string follow;
-
-private:
-    template <typename T, typename V>
-    OpParamDef& Set(T& field, V&& value) {
-        field = std::forward<V>(value);
-        return *this;
-    }
-    OpParamDef& Set(std::pair<bool, double>& field, std::pair<bool, double> value) {
-        field = value;
-        return *this;
-    }
 };
 
 class OpAttrDef {
 public:
-    explicit OpAttrDef(const char* attr_name) : name(attr_name) {}
-    OpAttrDef& AttrType(Option value) {
-        required = value == REQUIRED;
-        return *this;
-    }
-#define NPUFORGE_ATTR(method, label, argument, stored)                                 \
-    OpAttrDef& method() { return Kind(label); }                                        \
-    OpAttrDef& method(argument value) {                                                \
-        default_value = stored;                                                        \
-        return Kind(label);                                                            \
-    }
-    NPUFORGE_ATTR(Bool, "bool", bool, value)
-    NPUFORGE_ATTR(Float, "float", float, value)
-    NPUFORGE_ATTR(Int, "int", int64_t, value)
-    NPUFORGE_ATTR(String, "str", const char*, std::string(value))
-    NPUFORGE_ATTR(ListBool, "list_bool", std::vector<bool>, std::vector<char>(value.begin(), value.end()))
-    NPUFORGE_ATTR(ListFloat, "list_float", std::vector<float>, value)
-    NPUFORGE_ATTR(ListInt, "list_int", std::vector<int64_t>, value)
-    NPUFORGE_ATTR(ListListInt, "list_list_int", std::vector<std::vector<int64_t>>, value)
-#undef NPUFORGE_ATTR
+    explicit OpAttrDef(const char* attr_name);
+    ~OpAttrDef();
+    OpAttrDef& AttrType(Option value);
+    OpAttrDef& Bool();
+    OpAttrDef& Bool(bool value);
+    OpAttrDef& Float();
+    OpAttrDef& Float(float value);
+    OpAttrDef& Int();
+    OpAttrDef& Int(int64_t value);
+    OpAttrDef& String();
+    OpAttrDef& String(const char* value);
+    OpAttrDef& ListBool();
+    OpAttrDef& ListBool(std::vector<bool> value);
+    OpAttrDef& ListFloat();
+    OpAttrDef& ListFloat(std::vector<float> value);
+    OpAttrDef& ListInt();
+    OpAttrDef& ListInt(std::vector<int64_t> value);
+    OpAttrDef& ListListInt();
+    OpAttrDef& ListListInt(std::vector<std::vector<int64_t>> value);
     OpAttrDef& Version(uint32_t) { return *this; }
     OpAttrDef& Comment(const char*) { return *this; }
 
@@ -141,38 +126,27 @@ public:
     npuforge::host::AttrValue default_value;
 
 private:
-    OpAttrDef& Kind(const char* label) {
-        kind = label;
-        return *this;
-    }
+    OpAttrDef& Set(const char* label, npuforge::host::AttrValue value = {});
 };
-
-// Declarations are kept in lists so the references handed out stay valid.
-template <typename Def>
-Def& FindOrAdd(std::list<Def>& items, const char* name) {
-    for (Def& item : items) {
-        if (item.name == name) return item;
-    }
-    return items.emplace_back(name);
-}
 
 class OpAICoreConfig {
 public:
-    OpAICoreConfig() = default;
-    OpAICoreConfig(const char*) {}
-    OpParamDef& Input(const char* name) { return FindOrAdd(inputs, name); }
-    OpParamDef& Output(const char* name) { return FindOrAdd(outputs, name); }
+    OpAICoreConfig();
+    OpAICoreConfig(const char* soc);
+    OpAICoreConfig(const OpAICoreConfig& other);
+    OpAICoreConfig& operator=(const OpAICoreConfig& other);
+    ~OpAICoreConfig();
+    OpParamDef& Input(const char* name);
+    OpParamDef& Output(const char* name);
     OpAICoreConfig& DynamicCompileStaticFlag(bool) { return *this; }
     OpAICoreConfig& DynamicFormatFlag(bool) { return *this; }
     OpAICoreConfig& DynamicRankSupportFlag(bool) { return *this; }
     OpAICoreConfig& DynamicShapeSupportFlag(bool) { return *this; }
     OpAICoreConfig& NeedCheckSupportFlag(bool) { return *this; }
     OpAICoreConfig& PrecisionReduceFlag(bool) { return *this; }
-    OpAICoreConfig& ExtendCfgInfo(const char* key, const char* value) {
-        settings[key] = value;
-        return *this;
-    }
+    OpAICoreConfig& ExtendCfgInfo(const char* key, const char* value);
 
+    // Declarations are kept in lists so the references handed out stay valid.
     std::list<OpParamDef> inputs;
     std::list<OpParamDef> outputs;
     std::map<std::string, std::string> settings;
@@ -190,14 +164,8 @@ public:
     OpAICoreDef& SetOpSpecInfo(optiling::OP_CHECK_FUNC) { return *this; }
     OpAICoreDef& SetParamGeneralize(optiling::PARAM_GENERALIZE_FUNC) { return *this; }
     OpAICoreDef& LaunchWithZeroEleOutputTensors(bool) { return *this; }
-    OpAICoreDef& AddConfig(const char* soc) {
-        OpAICoreConfig config;
-        return AddConfig(soc, config);
-    }
-    OpAICoreDef& AddConfig(const char* soc, OpAICoreConfig& config) {
-        configs.insert_or_assign(soc, config);
-        return *this;
-    }
+    OpAICoreDef& AddConfig(const char* soc);
+    OpAICoreDef& AddConfig(const char* soc, OpAICoreConfig& config);
     gert::OpImplRegisterV2::TilingKernelFunc& GetTiling() { return tiling; }
 
     gert::OpImplRegisterV2::TilingKernelFunc tiling = nullptr;
@@ -213,10 +181,13 @@ public:
 
 class OpDef {
 public:
-    explicit OpDef(const char* type) : type_(type) {}
-    OpParamDef& Input(const char* name) { return FindOrAdd(inputs, name); }
-    OpParamDef& Output(const char* name) { return FindOrAdd(outputs, name); }
-    OpAttrDef& Attr(const char* name) { return FindOrAdd(attrs, name); }
+    explicit OpDef(const char* type);
+    OpDef(const OpDef&) = delete;
+    OpDef& operator=(const OpDef&) = delete;
+    virtual ~OpDef();
+    OpParamDef& Input(const char* name);
+    OpParamDef& Output(const char* name);
+    OpAttrDef& Attr(const char* name);
     OpDef& SetInferShape(gert::OpImplRegisterV2::InferShapeKernelFunc func) {
         infer_shape = func;
         return *this;
@@ -231,8 +202,8 @@ public:
     OpDef& EnableFallBack() { return *this; }
     OpAICoreDef& AICore() { return aicore; }
     OpMC2Def& MC2() { return mc2; }
-    const std::string& Type() const { return type_; }
 
+    std::string type;
     std::list<OpParamDef> inputs;
     std::list<OpParamDef> outputs;
     std::list<OpAttrDef> attrs;
@@ -240,9 +211,6 @@ public:
     OpMC2Def mc2;
     gert::OpImplRegisterV2::InferShapeKernelFunc infer_shape = nullptr;
     gert::OpImplRegisterV2::InferDataTypeKernelFunc infer_data_type = nullptr;
-
-private:
-    std::string type_;
 };
 
 }  // namespace ops
@@ -252,9 +220,7 @@ namespace npuforge::host {
 // Prototypes are built when asked for: their constructors may use anything the library defines.
 template <typename Op>
 int AddDefinition(const char* type) {
-    TheRegistry().definitions.emplace_back(
-        type, [type]() -> std::shared_ptr<ops::OpDef> { return std::make_shared<Op>(type); });
-    return 0;
+    return RegisterDefinition(type, [](const char* name) -> ops::OpDef* { return new Op(name); });
 }
 
 }  // namespace npuforge::host

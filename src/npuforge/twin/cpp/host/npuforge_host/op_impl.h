@@ -18,7 +18,7 @@ public:
     using KernelFunc = ge::graphStatus (*)(KernelContext*);
 
     explicit OpImplRegisterV2(const char* op_type)
-        : functions_(&npuforge::host::TheRegistry().functions[op_type]) {}
+        : functions_(&npuforge::host::FunctionsOf(op_type)) {}
 
     OpImplRegisterV2& Tiling(TilingKernelFunc func, size_t = 2048) {
         functions_->tiling = func;
@@ -27,9 +27,7 @@ public:
     template <typename T>
     OpImplRegisterV2& TilingParse(TilingParseFunc func) {
         functions_->tiling_parse = func;
-        functions_->create_compile_info = []() -> std::shared_ptr<void> {
-            return std::make_shared<T>();
-        };
+        functions_->create_compile_info = []() -> void* { return new T(); };
         return *this;
     }
     template <typename T>
@@ -53,7 +51,7 @@ public:
         return TilingInputsDataDependency(inputs);
     }
     OpImplRegisterV2& TilingInputsDataDependency(std::initializer_list<int32_t> inputs) {
-        functions_->value_depend.assign(inputs);
+        SetValueDepend(inputs.begin(), inputs.size());
         return *this;
     }
     template <typename Placements>
@@ -78,6 +76,8 @@ public:
     }
 
 private:
+    void SetValueDepend(const int32_t* inputs, size_t count);
+
     npuforge::host::OpFunctions* functions_;
 };
 

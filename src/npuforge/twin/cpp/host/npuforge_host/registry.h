@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a host library registers while it is loaded. The runner reaches it through one C symbol.
+// What a host library registers while it is loaded. The registry lives in the runner; a host
+// library finds it, like all functions declared here and not defined, when it is loaded.
 #pragma once
 
-#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -29,32 +29,33 @@ using InferDataTypeFunc = ge::graphStatus (*)(gert::InferDataTypeContext*);
 struct OpFunctions {
     TilingFunc tiling = nullptr;
     TilingParseFunc tiling_parse = nullptr;
-    std::shared_ptr<void> (*create_compile_info)() = nullptr;
+    void* (*create_compile_info)() = nullptr;  // lives as long as the runner's process
     InferShapeFunc infer_shape = nullptr;
     InferDataTypeFunc infer_data_type = nullptr;
     bool same_type_as_first_input = false;
     std::vector<int32_t> value_depend;
 };
 
+struct Definition {
+    std::string type;
+    ops::OpDef* (*create)(const char* type) = nullptr;
+};
+
 struct TilingClass {
     std::string registered_as;
     bool library = false;  // declared by our own headers, so the kernel headers have its twin
-    std::shared_ptr<optiling::TilingDef> (*create)() = nullptr;
+    optiling::TilingDef* (*create)() = nullptr;
 };
 
 struct Registry {
     std::map<std::string, OpFunctions> functions;
-    std::vector<std::pair<std::string, std::function<std::shared_ptr<ops::OpDef>()>>> definitions;
+    std::vector<Definition> definitions;
     std::vector<TilingClass> tiling_classes;
 };
 
-inline Registry& TheRegistry() {
-    static Registry registry;
-    return registry;
-}
+Registry& TheRegistry();
+OpFunctions& FunctionsOf(const char* op_type);
+int RegisterDefinition(const char* type, ops::OpDef* (*create)(const char*));
+int RegisterTilingClass(const char* registered_as, bool library, optiling::TilingDef* (*create)());
 
 }  // namespace npuforge::host
-
-extern "C" __attribute__((weak, used, visibility("default"))) void* npuforge_host_registry() {
-    return &npuforge::host::TheRegistry();
-}

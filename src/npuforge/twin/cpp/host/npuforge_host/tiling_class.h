@@ -4,8 +4,8 @@
 #pragma once
 
 #include <cstring>
-#include <iostream>
-#include <type_traits>
+#include <string>
+#include <vector>
 
 #include "npuforge_host/registry.h"
 
@@ -24,73 +24,31 @@ struct FieldInfo {
 
 class TilingDef {
 public:
-    TilingDef() = default;
+    TilingDef();
     TilingDef(const TilingDef&) = delete;
     TilingDef& operator=(const TilingDef&) = delete;
-    virtual ~TilingDef() = default;
+    virtual ~TilingDef();
 
-    void SaveToBuffer(void* buffer, size_t capacity) {
-        if (attached_) return;  // the fields already live in the caller's memory
-        if (data_size_ > capacity) {
-            std::cerr << "[ERROR] " << class_name_ << " needs " << data_size_
-                      << " bytes of tiling data, the buffer has " << capacity << std::endl;
-            return;
-        }
-        std::memcpy(buffer, data_ptr_, data_size_);
-    }
+    void SaveToBuffer(void* buffer, size_t capacity);
     size_t GetDataSize() const { return data_size_; }
     const char* GetTilingClassName() const { return class_name_; }
     const std::vector<FieldInfo>& GetFieldInfo() const { return fields_; }
-    void SetDataPtr(void* data) {
-        own_.clear();
-        attached_ = true;
-        Attach(data);
-    }
+    void SetDataPtr(void* data);
 
 protected:
-    size_t AddField(const char* type, const char* name, size_t size, size_t count, bool array) {
-        Align(name, size);
-        const size_t offset = data_size_;
-        fields_.push_back({type, name, offset, size * count, array ? count : 0, false, false, {}});
-        data_size_ += size * count;
-        return offset;
-    }
-    size_t AddStruct(const char* type, const char* name, TilingDef& nested) {
-        Align(name, 8);
-        const size_t offset = data_size_;
-        fields_.push_back({type, name, offset, nested.data_size_, 0, true, false, nested.fields_});
-        nested_.emplace_back(&nested, offset);
-        data_size_ += nested.data_size_;
-        return offset;
-    }
-    void Finish(const char* class_name, void* data, bool own) {
-        class_name_ = class_name;
-        Align(class_name, 8);
-        if (own) {
-            own_.resize(data_size_);
-            Attach(own_.data());
-        } else if (data != nullptr) {
-            SetDataPtr(data);
-        }
-    }
+    size_t AddField(const char* type, const char* name, size_t size, size_t count, bool array);
+    size_t AddStruct(const char* type, const char* name, TilingDef& nested);
+    void Finish(const char* class_name, void* data, bool own);
 
     uint8_t* data_ptr_ = nullptr;
 
 private:
-    void Align(const char* name, size_t alignment) {
-        const size_t gap = (alignment - data_size_ % alignment) % alignment;
-        if (gap == 0) return;
-        fields_.push_back({"uint8_t", std::string(name) + "PH", data_size_, gap, gap, false, true, {}});
-        data_size_ += gap;
-    }
-    void Attach(void* data) {
-        data_ptr_ = static_cast<uint8_t*>(data);
-        for (auto& [nested, offset] : nested_) nested->SetDataPtr(data_ptr_ + offset);
-    }
+    void Align(const char* name, size_t alignment);
+    void Attach(void* data);
 
     const char* class_name_ = "";
     size_t data_size_ = 0;
-    bool attached_ = false;
+    bool attached_ = false;  // the fields live in the caller's memory
     std::vector<uint8_t> own_;
     std::vector<FieldInfo> fields_;
     std::vector<std::pair<TilingDef*, size_t>> nested_;
@@ -98,10 +56,8 @@ private:
 
 template <typename Class>
 int RegisterTilingClass(const char* registered_as, bool library) {
-    npuforge::host::TheRegistry().tiling_classes.push_back(
-        {registered_as, library,
-         []() -> std::shared_ptr<TilingDef> { return std::make_shared<Class>(); }});
-    return 0;
+    return npuforge::host::RegisterTilingClass(registered_as, library,
+                                               []() -> TilingDef* { return new Class(); });
 }
 
 }  // namespace optiling

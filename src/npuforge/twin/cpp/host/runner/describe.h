@@ -57,8 +57,8 @@ inline Prototype PrototypeOf(const Registry& registry, const std::string& type) 
     if (const auto found = registry.functions.find(type); found != registry.functions.end()) {
         prototype.functions = found->second;
     }
-    for (const auto& [name, create] : registry.definitions) {
-        if (name == type) prototype.definition = create();
+    for (const auto& definition : registry.definitions) {
+        if (definition.type == type) prototype.definition.reset(definition.create(type.c_str()));
     }
     if (prototype.definition == nullptr) return prototype;
     ops::OpDef& definition = *prototype.definition;
@@ -76,8 +76,8 @@ inline Prototype PrototypeOf(const Registry& registry, const std::string& type) 
 inline std::vector<std::string> OperatorTypes(const Registry& registry) {
     std::vector<std::string> types;
     std::set<std::string> seen;
-    for (const auto& [type, create] : registry.definitions) {
-        if (seen.insert(type).second) types.push_back(type);
+    for (const auto& definition : registry.definitions) {
+        if (seen.insert(definition.type).second) types.push_back(definition.type);
     }
     for (const auto& [type, functions] : registry.functions) {
         if (seen.insert(type).second) types.push_back(type);
@@ -131,8 +131,8 @@ inline void WriteParam(Json& json, const ops::OpParamDef& param) {
     json.Key("follow").Value(param.follow);
     json.Key("shape_depends_on_compute").Value(param.shape_depends_on_compute);
     json.Key("init_value");
-    if (param.init_value.first) {
-        json.Value(param.init_value.second);
+    if (param.has_init_value) {
+        json.Value(param.init_value);
     } else {
         json.Null();
     }
@@ -202,7 +202,7 @@ inline void Describe(Json& json, const Registry& registry) {
     std::set<std::string> seen;
     for (const auto& entry : registry.tiling_classes) {
         if (!seen.insert(entry.registered_as).second) continue;
-        const auto instance = entry.create();
+        const std::unique_ptr<optiling::TilingDef> instance(entry.create());
         json.Open('{').Key("registered_as").Value(entry.registered_as);
         json.Key("struct").Value(instance->GetTilingClassName());
         json.Key("size").Value(instance->GetDataSize()).Key("library").Value(entry.library);

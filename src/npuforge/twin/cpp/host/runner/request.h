@@ -16,6 +16,7 @@
 // little-endian values of an input whose values the host code reads.
 #pragma once
 
+#include <cstdlib>
 #include <fstream>
 #include <stdexcept>
 

@@ -2,7 +2,9 @@
 // `tiling`: builds a Node from a request and runs the operator's inference and tiling on it.
 #pragma once
 
+#include <algorithm>
 #include <iterator>
+#include <list>
 
 #include "runner/request.h"
 
@@ -233,8 +235,7 @@ private:
     void Parse() {
         const OpFunctions& functions = prototype_.functions;
         if (functions.create_compile_info == nullptr) return;
-        compile_info_ = functions.create_compile_info();
-        node_.compile_info = compile_info_.get();
+        node_.compile_info = functions.create_compile_info();
         gert::TilingParseContext context(node_);
         if (functions.tiling_parse != nullptr &&
             functions.tiling_parse(&context) != ge::GRAPH_SUCCESS) {
@@ -280,7 +281,8 @@ private:
         json.Key("schedule_mode").Value(node_.schedule_mode);
         json.Key("local_memory").Value(node_.local_memory);
         json.Key("need_atomic").Value(node_.need_atomic);
-        json.Key("workspace_sizes").List(node_.workspaces);
+        json.Key("workspace_sizes")
+            .List(std::vector<size_t>(node_.workspaces, node_.workspaces + node_.workspace_count));
         json.Key("tiling_data").Value(hex);
     }
 
@@ -292,7 +294,6 @@ private:
     std::vector<std::string> input_names_;
     std::vector<std::string> output_names_;
     std::map<std::string, ge::Format> format_;
-    std::shared_ptr<void> compile_info_;
     bool shapes_inferred_ = false;
 };
 

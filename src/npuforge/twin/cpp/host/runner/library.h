@@ -1,0 +1,407 @@
+// SPDX-License-Identifier: Apache-2.0
+// Definitions of what the host headers declare; host libraries find them in the runner.
+#pragma once
+
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+#include <stdexcept>
+
+#include "npuforge_host/op_def.h"
+#include "npuforge_host/platform.h"
+#include "npuforge_host/tiling_class.h"
+
+namespace npuforge::host {
+
+Registry& TheRegistry() {
+    static Registry registry;
+    return registry;
+}
+OpFunctions& FunctionsOf(const char* op_type) { return TheRegistry().functions[op_type]; }
+int RegisterDefinition(const char* type, ops::OpDef* (*create)(const char*)) {
+    TheRegistry().definitions.push_back({type, create});
+    return 0;
+}
+int RegisterTilingClass(const char* registered_as, bool library, optiling::TilingDef* (*create)()) {
+    TheRegistry().tiling_classes.push_back({registered_as, library, create});
+    return 0;
+}
+
+namespace {
+
+std::map<std::string, std::string> ReadSocDescription() {
+    const char* path = std::getenv("NPUFORGE_SOC");
+    if (path == nullptr) throw std::runtime_error("NPUFORGE_SOC names no SoC description");
+    std::ifstream file(path);
+    if (!file) throw std::runtime_error("cannot read the SoC description " + std::string(path));
+    std::map<std::string, std::string> values;
+    std::string line;
+    while (std::getline(file, line)) {
+        const size_t split = line.find(' ');
+        if (split == std::string::npos || line[0] == '#') continue;
+        values[line.substr(0, split)] = line.substr(line.find_first_not_of(' ', split));
+    }
+    return values;
+}
+
+}  // namespace
+
+const std::string& SocText(const std::string& key) {
+    static const auto values = ReadSocDescription();
+    const auto found = values.find(key);
+    if (found == values.end()) {
+        throw std::runtime_error("the SoC description lacks the key '" + key + "'");
+    }
+    return found->second;
+}
+uint64_t SocNumber(const std::string& key) { return std::stoull(SocText(key)); }
+
+}  // namespace npuforge::host
+
+namespace gert {
+
+void OpImplRegisterV2::SetValueDepend(const int32_t* inputs, size_t count) {
+    functions_->value_depend.assign(inputs, inputs + count);
+}
+
+}  // namespace gert
+
+namespace ge {
+
+int GetSizeByDataType(DataType type) {
+    switch (type) {
+#define NPUFORGE_SIZE(name, number, size) \
+    case DT_##name: return (size) > 0 ? (size) : (size) < 0 ? kDataTypeSizeBitOffset - (size) : -1;
+        NPUFORGE_DATA_TYPES(NPUFORGE_SIZE)
+#undef NPUFORGE_SIZE
+        default: return -1;
+    }
+}
+int64_t GetSizeInBytes(int64_t elements, DataType type) {
+    const int size = GetSizeByDataType(type);
+    if (elements < 0 || size <= 0) return -1;
+    if (size < kDataTypeSizeBitOffset) return elements * size;
+    return (elements * (size - kDataTypeSizeBitOffset) + 7) / 8;
+}
+
+std::string TypeUtils::DataTypeToSerialString(DataType type) {
+    switch (type) {
+#define NPUFORGE_NAME(name, number, size) \
+    case DT_##name: return "DT_" #name;
+        NPUFORGE_DATA_TYPES(NPUFORGE_NAME)
+#undef NPUFORGE_NAME
+        default: return "UNDEFINED";
+    }
+}
+DataType TypeUtils::SerialStringToDataType(const std::string& text) {
+#define NPUFORGE_NAME(name, number, size) \
+    if (text == "DT_" #name) return DT_##name;
+    NPUFORGE_DATA_TYPES(NPUFORGE_NAME)
+#undef NPUFORGE_NAME
+    return DT_UNDEFINED;
+}
+std::string TypeUtils::FormatToSerialString(Format format) {
+    switch (static_cast<Format>(GetPrimaryFormat(format))) {
+#define NPUFORGE_NAME(name, number) \
+    case FORMAT_##name: return #name;
+        NPUFORGE_FORMATS(NPUFORGE_NAME)
+#undef NPUFORGE_NAME
+        default: return "RESERVED";
+    }
+}
+Format TypeUtils::SerialStringToFormat(const std::string& text) {
+#define NPUFORGE_NAME(name, number) \
+    if (text == #name) return FORMAT_##name;
+    NPUFORGE_FORMATS(NPUFORGE_NAME)
+#undef NPUFORGE_NAME
+    return FORMAT_RESERVED;
+}
+bool TypeUtils::GetDataTypeLength(DataType type, uint32_t& length) {
+    const int size = GetSizeByDataType(type);
+    if (size <= 0 || size >= kDataTypeSizeBitOffset) return false;
+    length = static_cast<uint32_t>(size);
+    return true;
+}
+AscendString TypeUtils::DataTypeToAscendString(const DataType& type) {
+    return DataTypeToSerialString(type).c_str();
+}
+DataType TypeUtils::AscendStringToDataType(const AscendString& text) {
+    return SerialStringToDataType(text.GetString());
+}
+AscendString TypeUtils::FormatToAscendString(const Format& format) {
+    return FormatToSerialString(format).c_str();
+}
+Format TypeUtils::AscendStringToFormat(const AscendString& text) {
+    return SerialStringToFormat(text.GetString());
+}
+const char* GetFormatName(Format format) {
+    static thread_local std::string name;
+    name = TypeUtils::FormatToSerialString(format);
+    return name.c_str();
+}
+
+}  // namespace ge
+
+namespace fe {
+
+uint32_t PlatFormInfos::GetCoreNum() const {
+    return GetCoreNumByType(cube_cores_ ? "AiCore" : "VectorCore");
+}
+uint32_t PlatFormInfos::GetCoreNumByType(const std::string& core_type) const {
+    const char* key = core_type == "VectorCore" ? "cores.aiv" : "cores.aic";
+    return static_cast<uint32_t>(npuforge::host::SocNumber(key));
+}
+void PlatFormInfos::SetCoreNumByCoreType(const std::string& core_type) {
+    cube_cores_ = core_type != "VectorCore";
+}
+void PlatFormInfos::GetLocalMemSize(LocalMemType type, uint64_t& size) const {
+    static constexpr const char* kKeys[] = {"l0a.bytes", "l0b.bytes", "l0c.bytes", "l1.bytes",
+                                            "l2.bytes",  "ub.bytes",  "hbm.bytes"};
+    const bool known = type < LocalMemType::RESERVED;
+    size = known ? npuforge::host::SocNumber(kKeys[static_cast<int>(type)]) : 0;
+}
+void PlatFormInfos::GetLocalMemBw(LocalMemType type, uint64_t& rate) const {
+    if (type == LocalMemType::L2) rate = npuforge::host::SocNumber("l2.rate");
+    if (type == LocalMemType::HBM) rate = npuforge::host::SocNumber("hbm.rate");
+}
+bool PlatFormInfos::GetPlatformResWithLock(const std::string&, const std::string& key,
+                                           std::string& value) {
+    static const std::map<std::string, std::string> kFromFile = {
+        {"ai_core_cnt", "cores.aic"},     {"cube_core_cnt", "cores.aic"},
+        {"vector_core_cnt", "cores.aiv"}, {"l2_size", "l2.bytes"},
+        {"ub_size", "ub.bytes"},          {"l1_size", "l1.bytes"},
+        {"l0_a_size", "l0a.bytes"},       {"l0_b_size", "l0b.bytes"},
+        {"l0_c_size", "l0c.bytes"},       {"bt_size", "bt.bytes"},
+        {"fb0_size", "fb.bytes"},         {"SoC_version", "name"}};
+    // True of every SoC of this architecture.
+    static const std::map<std::string, std::string> kArchitecture = {
+        {"Short_SoC_version", "Ascend910B"},
+        {"NpuArch", "2201"},
+        {"core_type_list", "CubeCore,VectorCore"},
+        {"cube_vector_combine", "split"}};
+    if (const auto fact = kFromFile.find(key); fact != kFromFile.end()) {
+        value = npuforge::host::SocText(fact->second);
+        return true;
+    }
+    if (const auto fact = kArchitecture.find(key); fact != kArchitecture.end()) {
+        value = fact->second;
+        return true;
+    }
+    return false;
+}
+
+}  // namespace fe
+
+namespace platform_ascendc {
+
+PlatformAscendC::PlatformAscendC(fe::PlatFormInfos* infos) : infos_(infos) {
+    if (infos == nullptr) throw std::runtime_error("PlatformAscendC was given no platform info");
+}
+uint32_t PlatformAscendC::GetCoreNum() const { return infos_->GetCoreNum(); }
+uint32_t PlatformAscendC::GetCoreNumAic() const { return infos_->GetCoreNumByType("AiCore"); }
+uint32_t PlatformAscendC::GetCoreNumAiv() const { return infos_->GetCoreNumByType("VectorCore"); }
+uint32_t PlatformAscendC::GetLibApiWorkSpaceSize() const {
+    return static_cast<uint32_t>(npuforge::host::SocNumber("libapi.workspace"));
+}
+void PlatformAscendC::GetCoreMemSize(const CoreMemType& type, uint64_t& size) const {
+    // The matrix library keeps 256 bytes of UB and of L1 for its messages.
+    constexpr uint64_t kLibraryReserve = 256;
+    if (type == CoreMemType::FB || type == CoreMemType::BT) {
+        size = npuforge::host::SocNumber(type == CoreMemType::FB ? "fb.bytes" : "bt.bytes");
+        return;
+    }
+    infos_->GetLocalMemSize(static_cast<fe::LocalMemType>(type), size);
+    if (type == CoreMemType::UB || type == CoreMemType::L1) size -= kLibraryReserve;
+    if (type == CoreMemType::UB) size -= reserved_;
+}
+void PlatformAscendC::GetCoreMemBw(const CoreMemType& type, uint64_t& rate) const {
+    infos_->GetLocalMemBw(static_cast<fe::LocalMemType>(type), rate);
+}
+PlatformAscendC* PlatformAscendCManager::GetInstance(const char*) {
+    static fe::PlatFormInfos infos;
+    static PlatformAscendC platform(&infos);
+    return &platform;
+}
+
+}  // namespace platform_ascendc
+
+namespace ops {
+
+OpParamDef::OpParamDef(const char* param_name) : name(param_name) {}
+OpParamDef::OpParamDef(const OpParamDef& other) = default;
+OpParamDef& OpParamDef::operator=(const OpParamDef& other) = default;
+OpParamDef::~OpParamDef() = default;
+OpParamDef& OpParamDef::ParamType(Option value) {
+    param_type = value;
+    return *this;
+}
+OpParamDef& OpParamDef::DataType(std::vector<ge::DataType> value) {
+    types = std::move(value);
+    return *this;
+}
+OpParamDef& OpParamDef::DataTypeList(std::vector<ge::DataType> value) {
+    type_is_list = true;
+    return DataType(std::move(value));
+}
+OpParamDef& OpParamDef::Format(std::vector<ge::Format> value) {
+    formats = std::move(value);
+    return *this;
+}
+OpParamDef& OpParamDef::FormatList(std::vector<ge::Format> value) {
+    format_is_list = true;
+    return Format(std::move(value));
+}
+OpParamDef& OpParamDef::ValueDepend(Option value) {
+    value_depend = value;
+    return *this;
+}
+OpParamDef& OpParamDef::Scalar() {
+    is_scalar = true;
+    return *this;
+}
+OpParamDef& OpParamDef::InitValue(uint64_t value) {
+    return InitValue(ScalarVar(ScalarType::UINT64, value));
+}
+OpParamDef& OpParamDef::InitValue(const ScalarVar& value) {
+    has_init_value = true;
+    init_value = value.value;
+    return *this;
+}
+OpParamDef& OpParamDef::InitValue(const std::vector<ScalarVar>& values) {
+    return InitValue(values.empty() ? ScalarVar() : values.front());
+}
+OpParamDef& OpParamDef::OutputShapeDependOnCompute() {
+    shape_depends_on_compute = true;
+    return *this;
+}
+OpParamDef& OpParamDef::Follow(const char* param) {
+    follow = param;
+    return *this;
+}
+
+OpAttrDef::OpAttrDef(const char* attr_name) : name(attr_name) {}
+OpAttrDef::~OpAttrDef() = default;
+OpAttrDef& OpAttrDef::AttrType(Option value) {
+    required = value == REQUIRED;
+    return *this;
+}
+OpAttrDef& OpAttrDef::Set(const char* label, npuforge::host::AttrValue value) {
+    kind = label;
+    default_value = std::move(value);
+    return *this;
+}
+OpAttrDef& OpAttrDef::Bool() { return Set("bool"); }
+OpAttrDef& OpAttrDef::Bool(bool value) { return Set("bool", value); }
+OpAttrDef& OpAttrDef::Float() { return Set("float"); }
+OpAttrDef& OpAttrDef::Float(float value) { return Set("float", value); }
+OpAttrDef& OpAttrDef::Int() { return Set("int"); }
+OpAttrDef& OpAttrDef::Int(int64_t value) { return Set("int", value); }
+OpAttrDef& OpAttrDef::String() { return Set("str"); }
+OpAttrDef& OpAttrDef::String(const char* value) { return Set("str", std::string(value)); }
+OpAttrDef& OpAttrDef::ListBool() { return Set("list_bool"); }
+OpAttrDef& OpAttrDef::ListBool(std::vector<bool> value) {
+    return Set("list_bool", std::vector<char>(value.begin(), value.end()));
+}
+OpAttrDef& OpAttrDef::ListFloat() { return Set("list_float"); }
+OpAttrDef& OpAttrDef::ListFloat(std::vector<float> value) { return Set("list_float", std::move(value)); }
+OpAttrDef& OpAttrDef::ListInt() { return Set("list_int"); }
+OpAttrDef& OpAttrDef::ListInt(std::vector<int64_t> value) { return Set("list_int", std::move(value)); }
+OpAttrDef& OpAttrDef::ListListInt() { return Set("list_list_int"); }
+OpAttrDef& OpAttrDef::ListListInt(std::vector<std::vector<int64_t>> value) {
+    return Set("list_list_int", std::move(value));
+}
+
+namespace {
+
+template <typename Def>
+Def& FindOrAdd(std::list<Def>& items, const char* name) {
+    for (Def& item : items) {
+        if (item.name == name) return item;
+    }
+    return items.emplace_back(name);
+}
+
+}  // namespace
+
+OpAICoreConfig::OpAICoreConfig() = default;
+OpAICoreConfig::OpAICoreConfig(const char*) {}
+OpAICoreConfig::OpAICoreConfig(const OpAICoreConfig& other) = default;
+OpAICoreConfig& OpAICoreConfig::operator=(const OpAICoreConfig& other) = default;
+OpAICoreConfig::~OpAICoreConfig() = default;
+OpParamDef& OpAICoreConfig::Input(const char* name) { return FindOrAdd(inputs, name); }
+OpParamDef& OpAICoreConfig::Output(const char* name) { return FindOrAdd(outputs, name); }
+OpAICoreConfig& OpAICoreConfig::ExtendCfgInfo(const char* key, const char* value) {
+    settings[key] = value;
+    return *this;
+}
+OpAICoreDef& OpAICoreDef::AddConfig(const char* soc) {
+    configs[soc];
+    return *this;
+}
+OpAICoreDef& OpAICoreDef::AddConfig(const char* soc, OpAICoreConfig& config) {
+    configs[soc] = config;
+    return *this;
+}
+OpDef::OpDef(const char* op_type) : type(op_type) {}
+OpDef::~OpDef() = default;
+OpParamDef& OpDef::Input(const char* name) { return FindOrAdd(inputs, name); }
+OpParamDef& OpDef::Output(const char* name) { return FindOrAdd(outputs, name); }
+OpAttrDef& OpDef::Attr(const char* name) { return FindOrAdd(attrs, name); }
+
+}  // namespace ops
+
+namespace optiling {
+
+TilingDef::TilingDef() = default;
+TilingDef::~TilingDef() = default;
+void TilingDef::SaveToBuffer(void* buffer, size_t capacity) {
+    if (attached_) return;
+    if (data_size_ > capacity) {
+        std::cerr << "[ERROR] " << class_name_ << " needs " << data_size_
+                  << " bytes of tiling data, the buffer has " << capacity << std::endl;
+        return;
+    }
+    std::memcpy(buffer, data_ptr_, data_size_);
+}
+void TilingDef::SetDataPtr(void* data) {
+    own_.clear();
+    attached_ = true;
+    Attach(data);
+}
+size_t TilingDef::AddField(const char* type, const char* name, size_t size, size_t count, bool array) {
+    Align(name, size);
+    const size_t offset = data_size_;
+    fields_.push_back({type, name, offset, size * count, array ? count : 0, false, false, {}});
+    data_size_ += size * count;
+    return offset;
+}
+size_t TilingDef::AddStruct(const char* type, const char* name, TilingDef& nested) {
+    Align(name, 8);
+    const size_t offset = data_size_;
+    fields_.push_back({type, name, offset, nested.data_size_, 0, true, false, nested.fields_});
+    nested_.emplace_back(&nested, offset);
+    data_size_ += nested.data_size_;
+    return offset;
+}
+void TilingDef::Finish(const char* class_name, void* data, bool own) {
+    class_name_ = class_name;
+    Align(class_name, 8);
+    if (own) {
+        own_.resize(data_size_);
+        Attach(own_.data());
+    } else if (data != nullptr) {
+        SetDataPtr(data);
+    }
+}
+void TilingDef::Align(const char* name, size_t alignment) {
+    const size_t gap = (alignment - data_size_ % alignment) % alignment;
+    if (gap == 0) return;
+    fields_.push_back({"uint8_t", std::string(name) + "PH", data_size_, gap, gap, false, true, {}});
+    data_size_ += gap;
+}
+void TilingDef::Attach(void* data) {
+    data_ptr_ = static_cast<uint8_t*>(data);
+    for (auto& [nested, offset] : nested_) nested->SetDataPtr(data_ptr_ + offset);
+}
+
+}  // namespace optiling
