@@ -13,7 +13,7 @@ from npuforge.sandbox import GIB, MIB, Limits
 from npuforge.twin.cache import digest
 from npuforge.twin.compilers import Compiler
 
-Kind = Literal["kernel", "host", "direct"]
+Kind = Literal["kernel", "host", "direct", "extension"]
 
 CPP_ROOT = Path(__file__).with_name("cpp")
 RUNTIME_LIBRARY = "npuforge_rt"
@@ -66,6 +66,13 @@ RECIPES: dict[Kind, Recipe] = {
         suffix=".so",
     ),
     "host": Recipe(_UNTRUSTED, ("host",), "host/host_pch.h", ("-shared",), suffix=".so"),
+    # Bindings are called a few times per run: compile speed is all that counts.
+    "extension": Recipe(
+        ("-std=gnu++20", "-O0", "-fPIC", "-fvisibility=default", "-w"),
+        ("torch",),
+        link=("-shared",),
+        suffix=".so",
+    ),
     "direct": Recipe(
         _UNTRUSTED,
         _DEVICE_FOLDERS,
@@ -76,7 +83,11 @@ RECIPES: dict[Kind, Recipe] = {
 }
 
 RUNTIME = Recipe(
-    ("-std=gnu++20", "-O3", "-march=native", "-fPIC", "-fno-omit-frame-pointer"),
+    (
+        *("-std=gnu++20", "-O3", "-march=native", "-fPIC", "-fno-omit-frame-pointer"),
+        # Loops over sqrt and comparisons become vector code; results are the same.
+        *("-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off"),
+    ),
     ("", "include", "npu", "runtime"),
 )
 HOST_PROGRAM = Recipe(("-std=gnu++20", "-O2", "-fPIC"), ("host",))
