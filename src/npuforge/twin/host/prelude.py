@@ -50,10 +50,10 @@ def _types(
     operator: Operator, dtypes: Mapping[str, str], formats: Mapping[str, str]
 ) -> Iterable[str]:
     """Macros DTYPE_X, ORIG_DTYPE_X, FORMAT_X, and the numbers preprocessor tests compare with."""
-    table = _element_types()
-    for name, (number, _) in table.items():
+    table = {name: row["cpp"] for name, row in _table("element_types.csv").items()}
+    for name, row in (_table("element_types.csv") | _table("formats.csv")).items():
         yield f"#ifndef {name}"
-        yield f"#define {name} {number}"
+        yield f"#define {name} {row['number']}"
         yield "#endif"
     named = {parameter.name for parameter in operator.inputs}
     for index, parameter in enumerate((*operator.inputs, *operator.outputs)):
@@ -62,20 +62,19 @@ def _types(
             macro += "_REF"  # an output written in place of the input of the same name
         dtype = dtypes.get(parameter.name)
         if dtype is not None:
-            cpp = table[dtype][1]
-            if cpp:
-                yield f"#define DTYPE_{macro} {cpp}"
+            if table[dtype]:
+                yield f"#define DTYPE_{macro} {table[dtype]}"
             yield f"#define ORIG_DTYPE_{macro} {dtype}"
         default = parameter.formats[0] if parameter.formats else "ND"
         yield f"#define FORMAT_{macro} FORMAT_{formats.get(parameter.name, default)}"
 
 
 @cache
-def _element_types() -> dict[str, tuple[int, str]]:
-    """Number and C++ type of each element type; no C++ type where kernels cannot hold it."""
-    with Path(__file__).with_name("element_types.csv").open(encoding="utf-8", newline="") as file:
+def _table(file_name: str) -> dict[str, dict[str, str]]:
+    """A data file by its names; an element type has no C++ type where kernels cannot hold it."""
+    with Path(__file__).with_name(file_name).open(encoding="utf-8", newline="") as file:
         rows = csv.DictReader(line for line in file if not line.startswith("#"))
-        return {row["name"]: (int(row["number"]), row["cpp"]) for row in rows}
+        return {row["name"]: row for row in rows}
 
 
 def _needed(description: OpDescription, operator: Operator) -> dict[str, TilingStruct]:
