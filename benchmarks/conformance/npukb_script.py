@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What one task of NPUKernelBench does inside the sandbox: every case through its own check.
+
+Inputs, reference and checker are the suite's own files, loaded from the user's checkout.
+"""
+
+import importlib.util
+import json
+import sys
+import traceback
+from pathlib import Path
+from typing import Any
+
+import torch
+
+
+def load(name: str, path: str) -> Any:
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def clone(value: Any) -> Any:
+    if isinstance(value, torch.Tensor):
+        return value.clone()
+    if isinstance(value, (list, tuple)):
+        return type(value)(clone(item) for item in value)
+    return value
+
+
+def default_check(reference: Any, candidate: Any) -> tuple[bool, str]:
+    """Fails where an element is off by more than 1e-3 both absolutely and relatively."""
+    wanted = list(reference) if isinstance(reference, (list, tuple)) else [reference]
+    given = list(candidate) if isinstance(candidate, (list, tuple)) else [candidate]
+    worst = 0.0
+    for want, got in zip(wanted, given, strict=False):
+        if got.dtype == torch.bool:
+            want, got = want.int(), got.int()
+        difference = (want - got).abs()
+        relative = difference / (want.abs() + 1e-7)
+        parts = (want, got, difference, relative)
+        if not all(bool(torch.isfinite(part).all()) for part in parts):
+            return False, "non-finite values"
+        if difference.numel():
+            worst = max(worst, float(difference.max()))
+        if bool(((difference > 1e-3) & (relative > 1e-3)).any()):
+            return False, f"largest difference {worst:.3g}"
+    return True, f"largest difference {worst:.3g}"
+
+
+def run_case(module: Any, prepare: Any, row: dict[str, Any]) -> tuple[bool, str]:
+    torch.manual_seed(int(row.get("case_id", 0)))
+    initial = prepare.get_init_inputs(row, device="cpu")
+    inputs = prepare.get_inputs(row, device="cpu")
+    reference = module.Model(*initial)(*clone(inputs))
+    candidate = module.ModelNew(*initial)(*clone(inputs))
+    if hasattr(prepare, "custom_check_precision"):
+        passed = prepare.custom_check_precision(row, reference, candidate)[0]
+        return bool(passed), "the task's own check"
+    return default_check(reference, candidate)
+
+
+def run(job: dict[str, Any], scratch: Path) -> None:
+    module = load("model_module", job["module"])
+    has_inputs = hasattr(module, "get_init_inputs")
+    prepare = module if has_inputs else load("prepare_inputs_module", job["prepare"])
+    with (scratch / "cases.jsonl").open("w") as out:
+        for row in job["rows"]:
+            try:
+                passed, detail = run_case(module, prepare, row)
+            except Exception as problem:  # one case's failure is that case's result
+                passed, detail = False, f"{type(problem).__name__}: {problem}"
+                traceback.print_exc(limit=-3)
+            out.write(json.dumps({"case": row["case_id"], "passed": passed, "detail": detail}))
+            out.write("\n")
+            out.flush()

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operator calls as binding code makes them: one flat list of inputs, attributes, outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from npuforge.errors import UsageError
+from npuforge.twin.dtypes import HostTensor
+from npuforge.twin.execute import Mode, RunResult
+from npuforge.twin.host import Operator, Parameter
+from npuforge.twin.sources.operator import OperatorSource
+
+Description = dict[str, Any]  # one argument as the worker describes it
+Shapes = tuple[Sequence[int], str] | list[tuple[Sequence[int], str]]
+
+
+@dataclass(frozen=True, slots=True)
+class BoundCall:
+    """The flat argument list taken apart by the operator's definition."""
+
+    inputs: dict[str, Any]
+    attrs: dict[str, Any]
+    outputs: dict[str, Shapes]
+    targets: dict[str, str]  # tensor of the launch -> file that receives it
+
+
+def bind(operator: Operator, arguments: Sequence[Description], scratch: Path) -> BoundCall:
+    """Match `arguments` to the operator: an output named like an input is that input, in place."""
+    input_names = {parameter.name for parameter in operator.inputs}
+    outputs = [p for p in operator.outputs if p.name not in input_names]
+    expected = len(operator.inputs) + len(operator.attrs) + len(outputs)
+    if len(arguments) != expected:
+        raise UsageError(
+            f"{operator.type} takes {len(operator.inputs)} inputs, {len(operator.attrs)} "
+            f"attributes and {len(outputs)} outputs; the call passes {len(arguments)} arguments"
+        )
+    rest = iter(arguments)
+    bound = BoundCall({}, {}, {}, {})
+    in_place = {p.name for p in operator.outputs} & input_names
+    for parameter in operator.inputs:
+        described = next(rest)
+        bound.inputs[parameter.name] = _input(parameter, described, scratch)
+        if parameter.name in in_place:
+            bound.targets.update(_files(parameter.name, described))
+    for attribute in operator.attrs:
+        bound.attrs[attribute.name] = _plain(next(rest))
+    for parameter in outputs:
+        described = next(rest)
+        if described["kind"] != "none":
+            bound.outputs[parameter.name] = _shapes(described)
+            bound.targets.update(_files(parameter.name, described))
+    return bound
+
+
+def perform(
+    source: OperatorSource, arguments: Sequence[Description], scratch: Path, mode: Mode
+) -> tuple[RunResult, list[str]]:
+    """Run the call; returns its result and the names of the files that now hold outputs."""
+    call = bind(source.operator, arguments, scratch)
+    result = source.launch(call.inputs, call.attrs, call.outputs, mode=mode)
+    written = []
+    for name, file in call.targets.items():
+        if name in result.tensors:
+            (scratch / file).write_bytes(result.tensors[name].to_bytes())
+            written.append(file)
+    return result, written
+
+
+def _input(parameter: Parameter, described: Description, scratch: Path) -> Any:
+    kind = described["kind"]
+    if kind == "none":
+        return None
+    if kind == "tensor":
+        raw = (scratch / Path(described["file"]).name).read_bytes()
+        return HostTensor.from_bytes(raw, described["shape"], described["dtype"])
+    if kind == "list":
+        items = described["items"]
+        if items and items[0]["kind"] == "scalar":
+            return _scalar_tensor(parameter, [item["value"] for item in items])
+        return [_input(parameter, item, scratch) for item in items]
+    # A host scalar where the operator declares a tensor: a tensor of one element.
+    return _scalar_tensor(parameter, [described["value"]])
+
+
+def _scalar_tensor(parameter: Parameter, values: list[Any]) -> HostTensor:
+    floating = any(isinstance(value, float) for value in values)
+    wanted = ("DT_FLOAT", "DT_FLOAT16") if floating else ("DT_INT64", "DT_INT32", "DT_FLOAT")
+    declared = next((name for name in wanted if name in parameter.dtypes), parameter.dtypes[0])
+    return HostTensor.of(values, declared)
+
+
+def _plain(described: Description) -> Any:
+    if described["kind"] == "list":
+        return [_plain(item) for item in described["items"]]
+    return described.get("value")
+
+
+def _shapes(described: Description) -> Shapes:
+    if described["kind"] == "list":
+        return [(item["shape"], item["dtype"]) for item in described["items"]]
+    return described["shape"], described["dtype"]
+
+
+def _files(name: str, described: Description) -> dict[str, str]:
+    if described["kind"] == "list":
+        return {f"{name}[{i}]": item["file"] for i, item in enumerate(described["items"])}
+    return {name: described["file"]} if described["kind"] == "tensor" else {}

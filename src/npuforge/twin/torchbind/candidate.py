@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs a candidate model in the sandbox and serves its operator calls from outside of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from npuforge.errors import NpuforgeError
+from npuforge.sandbox import GIB, Completed, Limits, Sandbox
+from npuforge.twin.execute import Mode, RunResult
+from npuforge.twin.sources.operator import OperatorSource
+from npuforge.twin.torchbind.calls import perform
+
+_WORKER = Path(__file__).with_name("worker.py")
+# A model with torch: threads of the allocator and the interpreter, and room for the tensors.
+LIMITS = Limits(cpu_s=300, wall_s=600, memory_bytes=12 * GIB, processes=8)
+
+
+@dataclass(slots=True)
+class CandidateResult:
+    """Outputs per case, every operator call in order, and why it stopped if it did."""
+
+    outputs: list[list[torch.Tensor]] = field(default_factory=list)
+    calls: list[tuple[str, RunResult]] = field(default_factory=list)
+    error: str | None = None
+    isolation: str = ""
+
+
+def run_candidate(
+    model: Path,
+    extensions: Mapping[str, Path],
+    operators: Mapping[str, OperatorSource],
+    init_inputs: Sequence[Any],
+    cases: Sequence[Sequence[Any]],
+    *,
+    mode: Mode = "check",
+    class_name: str = "ModelNew",
+    seed: int = 0,
+    limits: Limits = LIMITS,
+    sandbox: Sandbox | None = None,
+) -> CandidateResult:
+    """`operators` maps operator types (`TanhCustom`) to their projects; `aclnn` is stripped."""
+    with tempfile.TemporaryDirectory(prefix="npuforge-model-") as folder:
+        scratch = Path(folder)
+        torch.save(list(init_inputs), scratch / "init.pt")
+        for index, inputs in enumerate(cases):
+            torch.save(list(inputs), scratch / f"inputs{index}.pt")
+        job = {"model": str(model), "class": class_name, "seed": seed, "cases": len(cases)}
+        result = run_job(
+            job, scratch, extensions, operators, mode, [model.parent], limits, sandbox
+        )
+        for index in range(len(cases)):
+            file = scratch / f"outputs{index}.pt"
+            if file.exists():
+                result.outputs.append(torch.load(file, weights_only=True))
+    return result
+
+
+def run_job(
+    job: Mapping[str, Any],
+    scratch: Path,
+    extensions: Mapping[str, Path],
+    operators: Mapping[str, OperatorSource],
+    mode: Mode = "check",
+    readable: Sequence[Path] = (),
+    limits: Limits = LIMITS,
+    sandbox: Sandbox | None = None,
+) -> CandidateResult:
+    """Run one worker on `job` in `scratch`, serving its operator calls until it ends."""
+    sandbox = sandbox or Sandbox.detect()
+    result = CandidateResult(isolation=sandbox.name)
+    named = {name: str(path) for name, path in extensions.items()}
+    (scratch / "job.json").write_text(json.dumps({**job, "extensions": named}))
+    for name in ("requests", "answers"):
+        os.mkfifo(scratch / name)
+    server = threading.Thread(target=_serve, args=(scratch, operators, mode, result.calls))
+    server.start()
+    try:
+        done = sandbox.run(
+            [sys.executable, "-I", str(_WORKER), str(scratch / "job.json")],
+            scratch=scratch,
+            readable=[
+                _WORKER.parent,
+                *readable,
+                *_python_folders(),
+                *(path.parent for path in extensions.values()),
+            ],
+            limits=limits,
+            env={"OMP_NUM_THREADS": "1"},
+        )
+    finally:
+        _release(scratch)
+        server.join()
+    result.error = _error(scratch, done)
+    return result
+
+
+def _serve(
+    scratch: Path,
+    operators: Mapping[str, OperatorSource],
+    mode: Mode,
+    calls: list[tuple[str, RunResult]],
+) -> None:
+    with (scratch / "requests").open() as requests, (scratch / "answers").open("w") as answers:
+        for line in requests:
+            answers.write(json.dumps(_answer(line, scratch, operators, mode, calls)) + "\n")
+            try:
+                answers.flush()
+            except BrokenPipeError:
+                return
+
+
+def _answer(
+    line: str,
+    scratch: Path,
+    operators: Mapping[str, OperatorSource],
+    mode: Mode,
+    calls: list[tuple[str, RunResult]],
+) -> dict[str, Any]:
+    try:
+        request = json.loads(line)
+        api = str(request["api"])
+        source = operators.get(api.removeprefix("aclnn"))
+        if source is None:
+            return {"error": f"no operator {api} is built; built: {', '.join(sorted(operators))}"}
+        result, written = perform(source, request["arguments"], scratch, mode)
+    except NpuforgeError as problem:
+        return {"error": str(problem)}
+    except (ValueError, KeyError, TypeError, OSError) as problem:
+        # The line comes from untrusted code.
+        return {"error": f"malformed operator call: {problem}"}
+    calls.append((api, result))
+    return {"error": result.error, "written": written}
+
+
+def _release(scratch: Path) -> None:
+    """Open the far ends once, so that a server still waiting for a worker goes on and ends."""
+    for name, flags in (("requests", os.O_WRONLY), ("answers", os.O_RDONLY)):
+        try:
+            os.close(os.open(scratch / name, flags | os.O_NONBLOCK))
+        except OSError:
+            continue  # nobody waits at this end
+
+
+def _error(scratch: Path, done: Completed) -> str | None:
+    failure = scratch / "failure.json"
+    if failure.exists():
+        return str(json.loads(failure.read_text())["error"])
+    if done.killed_by is not None:
+        return f"the model was stopped: {done.killed_by}"
+    if done.returncode != 0:
+        lines = done.stderr.decode(errors="replace").strip().splitlines()
+        return lines[-1] if lines else f"the model ended with status {done.returncode}"
+    return None
+
+
+def _python_folders() -> list[Path]:
+    """Where the interpreter and its packages are: the sandbox shows only what is named."""
+    return [Path(sys.prefix), Path(sys.base_prefix)]
