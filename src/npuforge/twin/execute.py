@@ -208,7 +208,7 @@ class _Run:
             elif isinstance(argument, AliasArgument):
                 lines.append(f"pointer {argument.target}")
             elif isinstance(argument, ListArgument):
-                lines.append(" ".join(["list", *(tensor.name for tensor in argument.tensors)]))
+                lines.append(" ".join(["list", *map(_named_shape, argument.tensors)]))
             elif isinstance(argument, AbsentArgument):
                 lines.append("null")
             elif isinstance(argument, ScalarArgument):
@@ -304,6 +304,10 @@ def _killed(reason: str, limits: Limits) -> str:
 def _last_line(stderr: bytes) -> str:
     lines = stderr.decode(errors="replace").strip().splitlines()
     return lines[-1].removeprefix(f"{RUNNER}: ") if lines else ""
+
+
+def _named_shape(tensor: TensorArgument) -> str:
+    return f"{tensor.name}:{'x'.join(map(str, tensor.shape or (1,)))}"
 
 
 def _tensor_file(number: int) -> str:

@@ -7,6 +7,7 @@
 #include "data_copy.h"
 #include "data_fill.h"
 #include "gather.h"
+#include "internals.h"
 #include "intrinsics.h"
 #include "list_tensor.h"
 #include "mask.h"

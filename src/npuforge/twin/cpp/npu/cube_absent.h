@@ -41,7 +41,22 @@ NPUFORGE_CUBE_TYPES(NPUFORGE_ABSENT_TYPE)
 NPUFORGE_CUBE_TEMPLATES(NPUFORGE_ABSENT_TEMPLATE)
 #undef NPUFORGE_ABSENT_TEMPLATE
 
+struct NPUFORGE_ABSENT(MatmulConfig) MatmulConfig {};
+template <TPosition P, CubeFormat F, typename T, bool transposed = false, auto... V>
+struct NPUFORGE_ABSENT(MatmulType) MatmulType {};
+template <typename A, typename B, typename C, typename Bias = C, auto... V> class NPUFORGE_ABSENT(Matmul) Matmul {};
+template <typename A, typename B, typename C, typename Bias = C, auto... V> class NPUFORGE_ABSENT(MatmulImpl) MatmulImpl {};
+
 }  // namespace AscendC
+
+namespace matmul {
+using AscendC::Matmul;
+using AscendC::MatmulConfig;
+using AscendC::MatmulImpl;
+using AscendC::MatmulType;
+}  // namespace matmul
+using AscendC::CubeFormat;
+#define REGIST_MATMUL_OBJ(...) static_assert(false, "cube API REGIST_MATMUL_OBJ is not in the twin yet")
 
 #undef NPUFORGE_CUBE_FUNCTIONS
 #undef NPUFORGE_CUBE_TYPES

@@ -6,6 +6,8 @@
 
 #include "tensor.h"
 
+using float32_t = float;
+
 // Device code calls these without a namespace, with operands of one or of two types.
 using std::abs;
 using std::sqrt;

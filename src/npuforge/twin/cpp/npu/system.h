@@ -44,6 +44,9 @@ template <int8_t startBit, int8_t endBit> inline void SetCtrlSpr(int64_t value) 
 }
 template <int8_t startBit, int8_t endBit> inline void ResetCtrlSpr() { npuforge::set_saturation(false); }
 
+// Which core this code is for; the twin compiles for vector cores.
+inline constexpr int32_t MIX = 0, AIC = 1, AIV = 2;
+
 enum class EngineType : int32_t { AIC = 1, AIV = 2 };
 template <EngineType engine, auto funPtr, class... Args> inline void Async(Args... args) {
     if ((engine == EngineType::AIV) == npuforge::is_aiv()) funPtr(args...);
@@ -59,6 +62,7 @@ inline int64_t get_subblockid() { return npuforge::sub_block_index(); }
 inline int64_t get_subblockdim() { return npuforge::vectors_per_group(); }
 inline uint64_t get_sys_cnt() { return npuforge::system_cycle(); }
 
+inline constexpr int32_t g_coreType = AscendC::AIV;
 #define ASCEND_IS_AIV (npuforge::is_aiv())
 #define ASCEND_IS_AIC (!npuforge::is_aiv())
 #define KERNEL_TASK_TYPE_DEFAULT(...)

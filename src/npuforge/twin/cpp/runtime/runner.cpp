@@ -5,7 +5,7 @@
 //   library FILE                   entry NAME            blocks N          key N
 //   auto_sync 0|1                  seed N
 //   buffer NAME BYTES ROLE FILE|-  ROLE: in, out, inout, workspace, tiling
-//   pointer NAME | null | scalar HEXBYTES | list NAME...   the kernel's arguments, in order
+//   pointer NAME | null | scalar HEXBYTES | list NAME[:DIMxDIM...]...   the kernel's arguments, in order
 //
 // `entry` names a trampoline `npuforge_entry_NAME(void** arguments)` that the build adds behind the
 // kernel source; arguments[i] points to the value of argument i.
@@ -74,11 +74,38 @@ std::vector<uint8_t> bytes_of(const void* value, size_t size) {
     return {b, b + size};
 }
 
-// A dynamic tensor list as the kernel reads it: the byte offset of the pointer table, then the table.
-std::vector<uint64_t> tensor_list(const std::vector<uint8_t*>& members) {
-    std::vector<uint64_t> words{8};
-    for (uint8_t* m : members) words.push_back(reinterpret_cast<uint64_t>(m));
+struct ListMember {
+    uint8_t* address;
+    std::vector<uint64_t> shape;
+};
+
+// A dynamic tensor list as the kernel reads it (see npu/list_tensor.h): the byte offset of the pointer
+// table, the shape of each tensor, the table.
+std::vector<uint64_t> tensor_list(const std::vector<ListMember>& members) {
+    std::vector<uint64_t> words{0};
+    const bool shaped = !members.empty() && !members[0].shape.empty();
+    for (size_t i = 0; shaped && i < members.size(); ++i) {
+        words.push_back(members[i].shape.size() | uint64_t(i == 0 ? members.size() : i) << 32);
+        words.insert(words.end(), members[i].shape.begin(), members[i].shape.end());
+    }
+    if (!shaped) {
+        words.push_back(uint64_t(members.size()) << 32);
+        words.push_back(0xffffffff);
+    }
+    words[0] = words.size() * sizeof(uint64_t);
+    for (const ListMember& m : members) words.push_back(reinterpret_cast<uint64_t>(m.address));
     return words;
+}
+
+// NAME or NAME:DIMxDIM...
+std::pair<std::string, std::vector<uint64_t>> named_shape(const std::string& text) {
+    const size_t colon = text.find(':');
+    std::vector<uint64_t> shape;
+    if (colon != std::string::npos) {
+        std::istringstream dims(text.substr(colon + 1));
+        for (std::string d; std::getline(dims, d, 'x');) shape.push_back(std::stoull(d));
+    }
+    return {text.substr(0, colon), shape};
 }
 
 int run(const char* path) {
@@ -111,8 +138,11 @@ int run(const char* path) {
             const uint8_t* at = address(a.at(1));
             arguments.push_back({bytes_of(&at, sizeof at)});
         } else if (a[0] == "list") {
-            std::vector<uint8_t*> members;
-            for (size_t i = 1; i < a.size(); ++i) members.push_back(address(a[i]));
+            std::vector<ListMember> members;
+            for (size_t i = 1; i < a.size(); ++i) {
+                const auto [name, shape] = named_shape(a[i]);
+                members.push_back({address(name), shape});
+            }
             lists.push_back(tensor_list(members));
             const void* at = lists.back().data();
             arguments.push_back({bytes_of(&at, sizeof at)});
