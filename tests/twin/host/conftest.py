@@ -38,3 +38,8 @@ def scale_description(scale: Path) -> OpDescription:
 @pytest.fixture(scope="session")
 def list_description(list_add: Path) -> OpDescription:
     return describe(list_add)
+
+
+@pytest.fixture(scope="session")
+def helpers() -> Path:
+    return build("helpers")

@@ -7,6 +7,7 @@ from npuforge.twin.host.description import (
     OpDescription,
     Operator,
     Parameter,
+    TemplateParameter,
     TilingStruct,
     describe,
 )
@@ -28,6 +29,7 @@ __all__ = [
     "OperatorProject",
     "OutputTensor",
     "Parameter",
+    "TemplateParameter",
     "TensorSpec",
     "TilingRequest",
     "TilingResult",

@@ -124,12 +124,37 @@ class TilingStruct:
 
 
 @dataclass(frozen=True, slots=True)
+class TemplateParameter:
+    """A template parameter of a kernel; `kind` is dtype, datatype, format, uint, bool or
+    kernel_type, `values` what it may be."""
+
+    name: str
+    kind: str
+    bits: int
+    values: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class OpDescription:
     """Everything a host library registers."""
 
     operators: tuple[Operator, ...]
     tiling_structs: tuple[TilingStruct, ...]
+    templates: Mapping[str, tuple[TemplateParameter, ...]]
     log: tuple[str, ...] = ()
+
+    def template_arguments(self, operator: Operator, tiling_key: int) -> dict[str, int]:
+        """Values of the kernel's template parameters that `tiling_key` stands for."""
+        arguments: dict[str, int] = {}
+        for parameter in self.templates.get(operator.type, ()):
+            code = tiling_key & ((1 << parameter.bits) - 1)
+            tiling_key >>= parameter.bits
+            if parameter.kind == "uint":
+                if code >= len(parameter.values):
+                    raise UsageError(f"tiling key has no value for {parameter.name}")
+                code = parameter.values[code]
+            arguments[parameter.name] = code
+        return arguments
 
     def operator(self, name: str | None = None) -> Operator:
         """The operator of that type or kernel name; without a name, the only one."""
@@ -177,6 +202,13 @@ def describe(host_so: Path, *, sandbox: Sandbox | None = None) -> OpDescription:
             )
             for item in answer["tiling_classes"]
         ),
+        templates={
+            op: tuple(
+                TemplateParameter(p["name"], p["kind"], p["bits"], tuple(p["values"]))
+                for p in parameters
+            )
+            for op, parameters in answer["templates"].items()
+        },
         log=tuple(answer["log"]),
     )
 

@@ -3,6 +3,7 @@
 // library finds it, like all functions declared here and not defined, when it is loaded.
 #pragma once
 
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <string>
@@ -47,15 +48,30 @@ struct TilingClass {
     optiling::TilingDef* (*create)() = nullptr;
 };
 
+// A template parameter of a kernel. `values` of a uint start with how they are written: a list, a
+// number of ranges (first and last of each), or ranges followed by a list.
+struct TemplateParam {
+    TemplateParam(const char* param_name, const char* param_kind, uint8_t width,
+                  std::vector<uint64_t> written);
+    std::string name;
+    std::string kind;
+    uint8_t bits;
+    std::vector<uint64_t> values;
+};
+
 struct Registry {
     std::map<std::string, OpFunctions> functions;
     std::vector<Definition> definitions;
     std::vector<TilingClass> tiling_classes;
+    std::map<std::string, std::vector<TemplateParam>> templates;
 };
 
 Registry& TheRegistry();
 OpFunctions& FunctionsOf(const char* op_type);
 int RegisterDefinition(const char* type, ops::OpDef* (*create)(const char*));
+const std::vector<TemplateParam>& RegisterTemplate(const char* op_type,
+                                                   std::vector<TemplateParam> params);
+uint64_t TemplateKey(const std::vector<TemplateParam>& params, std::initializer_list<uint64_t> values);
 int RegisterTilingClass(const char* registered_as, bool library, optiling::TilingDef* (*create)());
 
 }  // namespace npuforge::host

@@ -211,6 +211,16 @@ inline void Describe(Json& json, const Registry& registry) {
         json.Close('}');
     }
     json.Close(']');
+    json.Key("templates").Open('{');
+    for (const auto& [op_type, params] : registry.templates) {
+        json.Key(op_type).Open('[');
+        for (const auto& param : params) {
+            json.Open('{').Key("name").Value(param.name).Key("kind").Value(param.kind);
+            json.Key("bits").Value(param.bits).Key("values").List(param.values).Close('}');
+        }
+        json.Close(']');
+    }
+    json.Close('}');
 }
 
 }  // namespace npuforge::host

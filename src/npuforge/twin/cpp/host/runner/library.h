@@ -2,6 +2,7 @@
 // Definitions of what the host headers declare; host libraries find them in the runner.
 #pragma once
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
@@ -25,6 +26,52 @@ int RegisterDefinition(const char* type, ops::OpDef* (*create)(const char*)) {
 int RegisterTilingClass(const char* registered_as, bool library, optiling::TilingDef* (*create)()) {
     TheRegistry().tiling_classes.push_back({registered_as, library, create});
     return 0;
+}
+
+
+TemplateParam::TemplateParam(const char* param_name, const char* param_kind, uint8_t width,
+                             std::vector<uint64_t> written)
+    : name(param_name), kind(param_kind), bits(width), values(std::move(written)) {
+    if (kind != "uint" || values.empty()) return;
+    enum : uint64_t { kRanges = 0, kList = 1 };
+    const uint64_t form = values.front();
+    const size_t ranges = form == kList || values.size() < 2 ? 0 : values[1];
+    const size_t rest = form == kList ? 1 : 2 + 2 * ranges;
+    if (rest > values.size()) throw std::runtime_error("template parameter " + name + " is incomplete");
+    std::vector<uint64_t> listed;
+    for (size_t i = 0; i < ranges; ++i) {
+        for (uint64_t value = values[2 + 2 * i]; value <= values[3 + 2 * i]; ++value) {
+            listed.push_back(value);
+        }
+    }
+    if (form != kRanges) listed.insert(listed.end(), values.begin() + rest, values.end());
+    values = std::move(listed);
+}
+const std::vector<TemplateParam>& RegisterTemplate(const char* op_type,
+                                                   std::vector<TemplateParam> params) {
+    return TheRegistry().templates.insert_or_assign(op_type, std::move(params)).first->second;
+}
+uint64_t TemplateKey(const std::vector<TemplateParam>& params,
+                     std::initializer_list<uint64_t> values) {
+    uint64_t key = 0;
+    unsigned used = 0;
+    auto value = values.begin();
+    for (const TemplateParam& param : params) {
+        if (value == values.end()) break;
+        uint64_t code = *value++;
+        if (param.kind == "uint") {
+            const auto found = std::find(param.values.begin(), param.values.end(), code);
+            if (found == param.values.end()) {
+                throw std::runtime_error("template parameter " + param.name + " does not declare " +
+                                         std::to_string(code));
+            }
+            code = static_cast<uint64_t>(found - param.values.begin());
+        }
+        if (used + param.bits > 64) throw std::runtime_error("the tiling key exceeds 64 bits");
+        key |= code << used;
+        used += param.bits;
+    }
+    return key;
 }
 
 namespace {
