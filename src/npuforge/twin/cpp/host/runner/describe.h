@@ -93,16 +93,13 @@ inline void WriteAttr(Json& json, const AttrValue& value) {
                 json.Null();
             } else if constexpr (std::is_same_v<Item, std::vector<char>>) {
                 json.List(std::vector<bool>(item.begin(), item.end()));
-            } else if constexpr (std::is_same_v<Item, std::vector<float>>) {
-                json.List(std::vector<double>(item.begin(), item.end()));
-            } else if constexpr (std::is_same_v<Item, std::vector<int64_t>>) {
+            } else if constexpr (std::is_same_v<Item, std::vector<float>> ||
+                                 std::is_same_v<Item, std::vector<int64_t>>) {
                 json.List(item);
             } else if constexpr (std::is_same_v<Item, std::vector<std::vector<int64_t>>>) {
                 json.Open('[');
                 for (const auto& row : item) json.List(row);
                 json.Close(']');
-            } else if constexpr (std::is_same_v<Item, float>) {
-                json.Value(static_cast<double>(item));
             } else {
                 json.Value(item);
             }

@@ -2,6 +2,7 @@
 // A minimal JSON writer: commas are placed by remembering whether the current level has members.
 #pragma once
 
+#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <string>
@@ -44,13 +45,16 @@ public:
     Json& Value(T value) {
         return Raw(std::to_string(value));
     }
-    Json& Value(double value) {
+    // The shortest text that reads back as the same number of the same type.
+    template <typename T>
+        requires std::is_floating_point_v<T>
+    Json& Value(T value) {
         if (!std::isfinite(value)) {
             return Value(std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
         }
-        char text[32];
-        std::snprintf(text, sizeof(text), "%.9g", value);
-        return Raw(text);
+        char text[64];
+        const auto end = std::to_chars(text, text + sizeof(text), value).ptr;
+        return Raw(std::string_view(text, end - text));
     }
     Json& Null() { return Raw("null"); }
     Json& Raw(std::string_view text) {
