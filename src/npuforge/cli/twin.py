@@ -28,7 +28,8 @@ def _options(command: Command) -> Command:
                 "--launch",
                 "launch_file",
                 type=click.Path(path_type=Path),
-                help="Launch file (TOML or YAML): blocks, arguments, inputs, expected outputs.",
+                help="Launch file (TOML or YAML): blocks, arguments, inputs, expected outputs; "
+                "for a model answer the task's Python file.",
             ),
             click.option("--soc", default="910b2", show_default=True, help="Chip to check for."),
             click.option("--entry", help="Kernel (or operator) when the source has several."),
@@ -86,6 +87,7 @@ def _main(
     from npuforge.twin import launch_file as launches  # noqa: PLC0415
     from npuforge.twin.sources import recognise  # noqa: PLC0415
     from npuforge.twin.sources.direct import DirectProgram  # noqa: PLC0415
+    from npuforge.twin.sources.model_answer import ModelAnswer  # noqa: PLC0415
     from npuforge.twin.verify import verify, verify_program  # noqa: PLC0415
 
     chip = load_soc(soc).soc
@@ -96,6 +98,13 @@ def _main(
             report = verify_program(
                 source, steps=(step,), soc=chip, setup=setup, auto_sync=auto_sync, trace=trace
             )
+    elif isinstance(source, ModelAnswer):
+        from npuforge.twin.model_verify import verify_model  # noqa: PLC0415 (imports torch)
+
+        if launch_file is None or launch_file.suffix != ".py":
+            raise UsageError(f"{path} needs --launch TASK.py: Model, get_inputs, get_init_inputs")
+        with _patience(json_out):
+            report = verify_model(source, launch_file, steps=(step,), soc=chip, auto_sync=auto_sync)
     else:
         if setup is not None:
             raise UsageError("--setup is for programs with their own main")

@@ -13,7 +13,7 @@ from npuforge.sandbox import GIB, MIB, Limits
 from npuforge.twin.cache import digest
 from npuforge.twin.compilers import Compiler
 
-Kind = Literal["kernel", "host", "direct", "extension"]
+Kind = Literal["kernel", "host", "direct", "extension", "direct_extension"]
 
 CPP_ROOT = Path(__file__).with_name("cpp")
 RUNTIME_LIBRARY = "npuforge_rt"
@@ -71,6 +71,13 @@ RECIPES: dict[Kind, Recipe] = {
         ("-std=gnu++20", "-O0", "-fPIC", "-fvisibility=default", "-w"),
         ("torch",),
         link=("-shared",),
+        suffix=".so",
+    ),
+    "direct_extension": Recipe(
+        _UNTRUSTED,
+        (*_DEVICE_FOLDERS, "torch", "host"),
+        link=("-shared",),
+        with_runtime=True,
         suffix=".so",
     ),
     "direct": Recipe(

@@ -46,6 +46,7 @@ from npuforge.twin.launch import (
 from npuforge.twin.launch_file import Case
 from npuforge.twin.sources.subject import Prepared
 from npuforge.twin.toolchain import BuildResult, Toolchain
+from npuforge.verdict import Diagnostic
 
 # What the framework itself needs at the start of a kernel's workspace.
 _SYSTEM_WORKSPACE = 16 << 20
@@ -99,6 +100,11 @@ class OperatorSource:
             self._description = describe(library, sandbox=self.sandbox)
         return self._description
 
+    def kernel_diagnostics(self) -> list[Diagnostic]:
+        """What the compiler said about the variants that did not build."""
+        failed = [build for build in self._builds.values() if not build.ok]
+        return [diagnostic for build in failed for diagnostic in build.diagnostics]
+
     @property
     def operator(self) -> Operator:
         return self.description().operator(self.wanted)
@@ -119,10 +125,10 @@ class OperatorSource:
         `outputs` gives (shape, dtype) by name instead of the operator's own inference.
         """
         if not self.build_host().ok:
-            return RunResult(error=_first(self.build_host()))
+            return RunResult(error=_refusal("the host code", self.build_host().diagnostics))
         ready = self._prepare(self._bind(inputs), attrs or {}, outputs or {})
-        if ready.error is not None or ready.build is None or ready.launch is None:
-            return RunResult(error=ready.error)
+        if ready.build is None or ready.launch is None:
+            return RunResult(error=ready.error or _refusal("the kernel", ready.diagnostics))
         return execute(
             ready.build,
             ready.launch,
@@ -241,11 +247,11 @@ class OperatorSource:
         return self._builds[key]
 
 
-def _first(build: BuildResult) -> str:
-    if not build.diagnostics:
-        return "the host code does not compile"
-    first = build.diagnostics[0]
-    return f"the host code does not compile: {first.file}:{first.line}: {first.message}"
+def _refusal(what: str, diagnostics: Sequence[Diagnostic]) -> str:
+    if not diagnostics:
+        return f"{what} does not compile"
+    first = diagnostics[0]
+    return f"{what} does not compile: {first.file}:{first.line}: {first.message}"
 
 
 def _case_value(given: TensorArgument | ListArgument | AbsentArgument) -> Value:

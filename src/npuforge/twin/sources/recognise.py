@@ -8,16 +8,18 @@ from pathlib import Path
 from npuforge.errors import UsageError
 from npuforge.twin.sources.direct import SUFFIXES, DirectProgram, has_main
 from npuforge.twin.sources.kernel_file import KernelFile
+from npuforge.twin.sources.model_answer import SUFFIXES as ANSWER_SUFFIXES
+from npuforge.twin.sources.model_answer import ModelAnswer
 from npuforge.twin.sources.operator import OperatorSource
 
-Source = KernelFile | OperatorSource | DirectProgram
+Source = KernelFile | OperatorSource | DirectProgram | ModelAnswer
 
 
 def recognise(path: Path, *, entry: str | None = None, soc: str = "910b2") -> Source:
     """The source at `path`; `UsageError` when it is none of the known forms.
 
     A folder is an operator project (`op_host`, `op_kernel`) or holds a program with its own `main`;
-    a file is such a program's main source or a kernel.
+    a file is such a program's main source, a kernel, or an answer of MultiKernelBench.
     """
     if not path.exists():
         raise UsageError(f"no such file or folder: {path}")
@@ -29,8 +31,11 @@ def recognise(path: Path, *, entry: str | None = None, soc: str = "910b2") -> So
         raise UsageError(
             f"{path} is neither an operator project (op_host, op_kernel) nor a program's folder"
         )
+    if path.suffix in ANSWER_SUFFIXES:
+        return ModelAnswer.open(path, soc=soc)
     if path.suffix not in SUFFIXES:
-        raise UsageError(f"{path.name}: sources end in {', '.join(SUFFIXES)}")
+        known = ", ".join((*SUFFIXES, *ANSWER_SUFFIXES))
+        raise UsageError(f"{path.name}: sources end in {known}")
     if has_main(path):
         return DirectProgram.open(path)
     return KernelFile(path, entry)

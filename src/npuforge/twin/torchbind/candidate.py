@@ -6,14 +6,11 @@ from __future__ import annotations
 import json
 import os
 import sys
-import tempfile
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-
-import torch
 
 from npuforge.errors import NpuforgeError
 from npuforge.sandbox import GIB, Completed, Limits, Sandbox
@@ -28,42 +25,12 @@ LIMITS = Limits(cpu_s=300, wall_s=600, memory_bytes=12 * GIB, processes=8)
 
 @dataclass(slots=True)
 class CandidateResult:
-    """Outputs per case, every operator call in order, and why it stopped if it did."""
+    """Every operator call in order, and why the worker stopped early if it did."""
 
-    outputs: list[list[torch.Tensor]] = field(default_factory=list)
     calls: list[tuple[str, RunResult]] = field(default_factory=list)
     error: str | None = None
     isolation: str = ""
-
-
-def run_candidate(
-    model: Path,
-    extensions: Mapping[str, Path],
-    operators: Mapping[str, OperatorSource],
-    init_inputs: Sequence[Any],
-    cases: Sequence[Sequence[Any]],
-    *,
-    mode: Mode = "check",
-    class_name: str = "ModelNew",
-    seed: int = 0,
-    limits: Limits = LIMITS,
-    sandbox: Sandbox | None = None,
-) -> CandidateResult:
-    """`operators` maps operator types (`TanhCustom`) to their projects; `aclnn` is stripped."""
-    with tempfile.TemporaryDirectory(prefix="npuforge-model-") as folder:
-        scratch = Path(folder)
-        torch.save(list(init_inputs), scratch / "init.pt")
-        for index, inputs in enumerate(cases):
-            torch.save(list(inputs), scratch / f"inputs{index}.pt")
-        job = {"model": str(model), "class": class_name, "seed": seed, "cases": len(cases)}
-        result = run_job(
-            job, scratch, extensions, operators, mode, [model.parent], limits, sandbox
-        )
-        for index in range(len(cases)):
-            file = scratch / f"outputs{index}.pt"
-            if file.exists():
-                result.outputs.append(torch.load(file, weights_only=True))
-    return result
+    completed: Completed | None = None
 
 
 def run_job(
@@ -75,6 +42,7 @@ def run_job(
     readable: Sequence[Path] = (),
     limits: Limits = LIMITS,
     sandbox: Sandbox | None = None,
+    env: Mapping[str, str] | None = None,
 ) -> CandidateResult:
     """Run one worker on `job` in `scratch`, serving its operator calls until it ends."""
     sandbox = sandbox or Sandbox.detect()
@@ -96,12 +64,13 @@ def run_job(
                 *(path.parent for path in extensions.values()),
             ],
             limits=limits,
-            env={"OMP_NUM_THREADS": "1"},
+            env={"OMP_NUM_THREADS": "1", **(env or {})},
         )
     finally:
         _release(scratch)
         server.join()
     result.error = _error(scratch, done)
+    result.completed = done
     return result
 
 

@@ -182,3 +182,7 @@ namespace py = pybind11;
 #define TORCH_LIBRARY_FRAGMENT(space, variable) NPUFORGE_LIBRARY(space, NPUFORGE_PASTE(space, __LINE__), variable)
 #define TORCH_LIBRARY_IMPL(space, key, variable) NPUFORGE_LIBRARY(space, NPUFORGE_PASTE(space, __LINE__), variable)
 #define TORCH_FN(function) (&function)
+
+#ifdef NPUFORGE_DIRECT_EXTENSION
+#include "device_memory.h"
+#endif

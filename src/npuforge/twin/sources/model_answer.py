@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A PyTorch model that calls AscendC kernels: MultiKernelBench's two answer formats."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from npuforge.errors import UsageError
+from npuforge.sandbox import Sandbox
+from npuforge.twin.kernel import lint_violations
+from npuforge.twin.sources.answer_text import DirectAnswer, SixStrings
+from npuforge.twin.sources.operator import OperatorSource
+from npuforge.twin.sources.rewrite import rewrite_launches
+from npuforge.twin.toolchain import BuildResult, Toolchain
+from npuforge.twin.torchbind.extension import build_direct_extension, build_extension
+from npuforge.verdict import Diagnostic, Violation
+
+SUFFIXES = (".py", ".txt", ".json")
+
+
+@dataclass(slots=True)
+class ModelAnswer:
+    """The answer laid out as files; without `operators` the binding launches kernels itself."""
+
+    name: str
+    root: Path
+    model: Path
+    model_class: str
+    module: str  # what the model imports
+    binding_sources: tuple[Path, ...]
+    operators: dict[str, OperatorSource] = field(default_factory=dict)
+    toolchain: Toolchain | None = None
+    sandbox: Sandbox | None = None
+    _folder: Any = None  # keeps the temporary folder
+    _extension: BuildResult | None = None
+
+    @staticmethod
+    def open(path: Path, *, soc: str = "910b2") -> ModelAnswer:
+        """The answer in a `.py` or `.txt` file (six strings) or a `.json` file (direct launch)."""
+        if path.suffix not in SUFFIXES:
+            raise UsageError(f"{path.name}: answers end in {', '.join(SUFFIXES)}")
+        folder = tempfile.TemporaryDirectory(prefix="npuforge-answer-")
+        root = Path(folder.name).resolve()
+        answer = _direct(path, root) if path.suffix == ".json" else _six(path, root, soc)
+        answer._folder = folder
+        return answer
+
+    @property
+    def in_process(self) -> bool:
+        """Kernels run in the model's own process."""
+        return not self.operators
+
+    def build(self) -> BuildResult:
+        """The extension module (and, for six strings, the host library before it)."""
+        if self._extension is None:
+            for source in self.operators.values():
+                host = source.build_host()
+                if not host.ok:
+                    self._extension = host
+                    return host
+            make = build_direct_extension if self.in_process else build_extension
+            self._extension = make(
+                self.binding_sources,
+                self.module,
+                include_dirs=_folders(self.root),
+                toolchain=self.toolchain,
+                sandbox=self.sandbox,
+            )
+        return self._extension
+
+    def lint(self) -> list[Violation]:
+        """Broken rules the kernel sources' text shows."""
+        kernels = [
+            path
+            for path in sorted(self.root.rglob("*.cpp"))
+            if "__global__" in path.read_text("utf-8", errors="replace")
+        ]
+        return lint_violations(kernels, self.root) if kernels else []
+
+    def kernel_diagnostics(self) -> list[Diagnostic]:
+        """What the compiler said about kernels built so far (variants are built when called)."""
+        return [d for source in self.operators.values() for d in source.kernel_diagnostics()]
+
+
+def _six(path: Path, root: Path, soc: str) -> ModelAnswer:
+    answer = SixStrings.read(path)
+    text = answer.strings
+    stem = _snake(answer.operator)
+    _write(root / "op_host" / f"{stem}_tiling.h", text["host_tiling_src"])
+    _write(root / "op_host" / f"{stem}.cpp", text["host_operator_src"])
+    _write(root / "op_kernel" / f"{stem}.cpp", text["kernel_src"])
+    binding = _write(root / "csrc" / "op.cpp", text["python_bind_src"])
+    model = _write(root / "model.py", text["model_src"])
+    operator = OperatorSource.open(root, soc=soc)
+    return ModelAnswer(
+        path.stem,
+        root,
+        model,
+        "ModelNew",
+        "custom_ops_lib",
+        (binding,),
+        {answer.operator: operator},
+    )
+
+
+def _direct(path: Path, root: Path) -> ModelAnswer:
+    answer = DirectAnswer.read(path)
+    sources = []
+    for place, content in answer.sources.items():
+        is_unit = place.endswith((".cpp", ".asc", ".cc"))
+        rewritten = rewrite_launches(content, place) if is_unit else content
+        written = _write(root / place, rewritten)
+        if is_unit:
+            sources.append(written)
+    return ModelAnswer(
+        path.stem,
+        root,
+        root / answer.model_file,
+        answer.model_class,
+        answer.module,
+        tuple(sources),
+    )
+
+
+def _folders(root: Path) -> Sequence[Path]:
+    """Answers include their own headers by bare name."""
+    return sorted({path.parent for path in root.rglob("*.h*")} | {root})
+
+
+def _write(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, "utf-8")
+    return path
+
+
+def _snake(name: str) -> str:
+    parted = re.sub(r"([A-Z]+)([A-Z][a-z])", r"\1_\2", name)
+    return re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", parted).lower()
