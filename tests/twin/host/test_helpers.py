@@ -93,3 +93,12 @@ def test_library_structures_are_left_to_the_kernel_headers(helpers: Path) -> Non
     assert "kernel_tiling/kernel_tiling.h" in text
     assert "struct TCubeTiling" not in text
     assert "TCubeTiling cube;" in text
+
+
+@pytest.mark.parametrize(("fixed", "status"), [(32, "ok"), (48, "failed"), (24, "failed")])
+def test_fixed_split_must_fit_the_problem(helpers: Path, fixed: int, status: str) -> None:
+    tensor = TensorSpec((32, 32), "DT_FLOAT16")
+    request = TilingRequest(
+        "MatmulSoftmax", {"a": tensor, "b": tensor}, {"c": tensor}, {"fixed": fixed}
+    )
+    assert compute_tiling(helpers, describe(helpers).operator(), request).status == status

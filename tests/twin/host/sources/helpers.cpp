@@ -22,6 +22,7 @@ static ge::graphStatus Tile(gert::TilingContext* context) {
     const auto& a = context->GetInputShape(0)->GetStorageShape();
     const auto& b = context->GetInputShape(1)->GetStorageShape();
     const int32_t m = a.GetDim(0), k = a.GetDim(1), n = b.GetDim(1);
+    const int64_t fixed = *context->GetAttrs()->GetInt(0);
     matmul_tiling::MultiCoreMatmulTiling cube(platform);
     cube.SetDim(platform.GetCoreNumAic());
     using matmul_tiling::CubeFormat;
@@ -32,6 +33,7 @@ static ge::graphStatus Tile(gert::TilingContext* context) {
     cube.SetShape(m, n, k);
     cube.SetOrgShape(m, n, k);
     cube.SetBufferSpace(-1, -1, -1);
+    if (fixed > 0) cube.SetFixSplit(fixed, fixed, -1);
     MatmulSoftmaxTilingData tiling;
     if (cube.GetTiling(tiling.cube) == -1) return ge::GRAPH_FAILED;
     ge::Shape rows({16, 128});
@@ -53,6 +55,7 @@ public:
         this->Input("a").ParamType(REQUIRED).DataType({ge::DT_FLOAT16}).Format({ge::FORMAT_ND});
         this->Input("b").ParamType(REQUIRED).DataType({ge::DT_FLOAT16}).Format({ge::FORMAT_ND});
         this->Output("c").ParamType(REQUIRED).DataType({ge::DT_FLOAT}).Format({ge::FORMAT_ND});
+        this->Attr("fixed").AttrType(OPTIONAL).Int(0);
         this->AICore().SetTiling(optiling::Tile).AddConfig("ascend910b");
     }
 };

@@ -3,7 +3,7 @@
 //
 // Rules of the computation:
 //   CORES  the output is cut into rectangles, one per core; the cut with the least work per core
-//          wins, ties go to the one that moves the fewest bytes; K is never cut
+//          wins, ties go to the one that moves the fewest bytes; K is never cut, nor a fixed base
 //   BASE   one multiply step is baseM x baseN x baseK, 128 x 256 at most, K as deep as L0A and L0B
 //          hold it twice, and the result once in L0C
 //   L1     as many steps along K as fit into L1 for both operands, kept twice unless one covers all
@@ -156,6 +156,7 @@ protected:
     int32_t single_m_ = 0, single_n_ = 0, single_k_ = 0;
     int32_t cores_ = 1, used_cores_ = 1, m_dim_ = 1, n_dim_ = 1;
     int32_t batch_ = 0;
+    int32_t fixed_m_ = -1, fixed_n_ = -1, fixed_k_ = -1;
 
 private:
     static int32_t SetType(DataType& field, DataType type) {
@@ -206,7 +207,9 @@ private:
         const int32_t fits = std::min(deepest(room_.l0ASize, base_m_, a_), deepest(room_.l0BSize, base_n_, b_));
         const int32_t wanted = std::min({fits / k_unit * k_unit, max_base_k_, RoundUp(single_k_, k_unit)});
         base_k_ = fixed_k_ > 0 ? fixed_k_ : wanted;
+        // A fixed block may not reach beyond what the core has to do, padded to whole fractals.
         return base_m_ % 16 == 0 && base_n_ % 16 == 0 && base_k_ > 0 && base_k_ <= fits &&
+               base_m_ <= RoundUp(single_m_, 16) && base_n_ <= RoundUp(single_n_, n_unit) &&
                uint64_t{4} * base_m_ * base_n_ <= room_.l0CSize;
     }
 
@@ -262,7 +265,6 @@ private:
     DataType bias_type_ = DataType::DT_FLOAT;
     bool a_trans_ = false, b_trans_ = false, bias_ = false;
     MatrixTraverse traverse_ = MatrixTraverse::FIRSTM;
-    int32_t fixed_m_ = -1, fixed_n_ = -1, fixed_k_ = -1;
     int32_t max_base_m_ = 128, max_base_n_ = 256, max_base_k_ = 1 << 20;
     int32_t base_m_ = 0, base_n_ = 0, base_k_ = 0;
     Layout a_layout_ = Layout(5), b_layout_ = Layout(5), c_layout_ = Layout(5);
@@ -320,8 +322,8 @@ protected:
         int64_t least_bytes = 0;
         for (int32_t m_parts = 1; m_parts <= std::max(cores_, 1); ++m_parts) {
             const int32_t n_parts = std::max(cores_, 1) / m_parts;
-            const int32_t m = Part(m_, m_parts, wanted_m_, max_m_, align_m_);
-            const int32_t n = Part(n_, n_parts, wanted_n_, max_n_, align_n_);
+            const int32_t m = Part(m_, m_parts, wanted_m_, max_m_, std::max(align_m_, fixed_m_));
+            const int32_t n = Part(n_, n_parts, wanted_n_, max_n_, std::max(align_n_, fixed_n_));
             const int64_t work = int64_t{RoundUp(m, 16)} * RoundUp(n, 16);
             const int64_t bytes = int64_t{m} + n;
             const bool fits = CeilDiv(m_, m) * CeilDiv(n_, n) <= cores_ || (wanted_m_ > 0 && wanted_n_ > 0);
