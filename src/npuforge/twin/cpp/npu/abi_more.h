@@ -22,6 +22,8 @@ void reduce_pairs(const Extent& extent, const Tile& dst, const Tile& src, int64_
 // Everything to one result.
 void reduce_all(Reduction kind, const Extent& extent, const Tile& dst, const Tile& src, const Tile& shared, bool index,
                 const char* name);
+// Adds up the repeats into the accumulator register only.
+void accumulate_repeats(const Extent& extent, const Tile& src);
 // Registers the last reduction set, as bits of its element type.
 uint64_t reduced_sum();
 void reduced_best(uint64_t& value, uint64_t& index);
@@ -66,6 +68,7 @@ struct BlockTranspose {
     DType type;
 };
 void transpose_blocks(const BlockTranspose& job);
+uint64_t* address_register(int number);  // eight addresses; the next register follows
 
 // GM to local memory, a row-major matrix into columns of 32 B; all strides in bytes.
 struct MatrixMove {

@@ -107,12 +107,19 @@ NPUFORGE_RAW_CONVERT(vconv_s322f32, float, int32_t, CAST_NONE)
 
 enum class Order_t : uint8_t { VALUE_INDEX = 0, INDEX_VALUE, ONLY_VALUE, ONLY_INDEX };
 
-// mode true: the repeats are also added up, one after the other, into the accumulator register.
+// mode true: the repeats are added up, one after the other, into the accumulator register, and dst is
+// left alone.
 template <typename T>
 inline void vcadd(__ubuf__ T* dst, __ubuf__ T* src, uint8_t repeat, uint16_t dstRep, uint16_t srcBlk, uint16_t srcRep, bool mode) {
-    const npuforge::Tile to = npuforge::raw_tile(dst, 1, 8), from = npuforge::raw_tile(src, srcBlk, srcRep);
-    if (mode) npuforge::reduce_all(npuforge::Reduction::Sum, npuforge::raw_extent(repeat), to, from, to, false, "ReduceSum");
-    else npuforge::reduce_repeats(npuforge::Reduction::Sum, npuforge::ReduceLayout::OnlyValue, npuforge::raw_extent(repeat), to, from, dstRep, "WholeReduceSum");
+    const npuforge::Tile from = npuforge::raw_tile(src, srcBlk, srcRep);
+    if (mode) npuforge::accumulate_repeats(npuforge::raw_extent(repeat), from);
+    else
+        npuforge::reduce_repeats(npuforge::Reduction::Sum, npuforge::ReduceLayout::OnlyValue, npuforge::raw_extent(repeat),
+                                 npuforge::raw_tile(dst, 1, 8), from, dstRep, "WholeReduceSum");
+}
+template <typename T>
+inline void vcadd(std::nullptr_t, __ubuf__ T* src, uint8_t repeat, uint16_t, uint16_t srcBlk, uint16_t srcRep, bool) {
+    npuforge::accumulate_repeats(npuforge::raw_extent(repeat), npuforge::raw_tile(src, srcBlk, srcRep));
 }
 #define NPUFORGE_RAW_BEST(NAME, KIND, LABEL)                                                                             \
     template <typename T>                                                                                               \
@@ -143,6 +150,23 @@ inline void vcpadd(__ubuf__ T* dst, __ubuf__ T* src, uint8_t repeat, uint16_t ds
 inline int64_t get_acc_val() { return static_cast<int64_t>(npuforge::reduced_sum()); }
 inline void vtranspose(__ubuf__ uint16_t* dst, __ubuf__ uint16_t* src) {
     npuforge::transpose16(npuforge::raw_tile(dst, 1, 8), npuforge::raw_tile(src, 1, 8));
+}
+
+// Address registers: eight addresses of blocks each; a transposing move takes two of them per side.
+enum ub_addr8_t : uint8_t { VA0 = 0, VA1, VA2, VA3, VA4, VA5, VA6, VA7 };
+namespace npuforge {
+template <typename T> void raw_scatter(ub_addr8_t dst, ub_addr8_t src, uint8_t repeat, uint16_t dstStride, uint16_t srcStride) {
+    transpose_blocks({address_register(dst), address_register(src), repeat, dstStride, srcStride, false, false, dtype_v<T>});
+}
+}  // namespace npuforge
+inline void set_va_reg_sb(ub_addr8_t reg, uint64_t* addresses) {
+    for (int i = 0; i < 8; ++i) npuforge::address_register(reg)[i] = addresses[i];
+}
+inline void scatter_vnchwconv_b16(ub_addr8_t dst, ub_addr8_t src, uint8_t repeat, uint16_t dstStride, uint16_t srcStride) {
+    npuforge::raw_scatter<uint16_t>(dst, src, repeat, dstStride, srcStride);
+}
+inline void scatter_vnchwconv_b32(ub_addr8_t dst, ub_addr8_t src, uint8_t repeat, uint16_t dstStride, uint16_t srcStride) {
+    npuforge::raw_scatter<uint32_t>(dst, src, repeat, dstStride, srcStride);
 }
 
 inline void set_vector_mask(uint64_t high, uint64_t low) { npuforge::set_vector_mask(high, low); }

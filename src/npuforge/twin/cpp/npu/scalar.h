@@ -8,6 +8,12 @@
 
 using float32_t = float;
 
+// Hints to the branch predictor, as device code spells them.
+#ifndef likely
+#define likely(x) (__builtin_expect(!!(x), 1))
+#define unlikely(x) (__builtin_expect(!!(x), 0))
+#endif
+
 // Device code calls these without a namespace, with operands of one or of two types.
 using std::abs;
 using std::sqrt;
@@ -25,6 +31,15 @@ inline uint64_t sbitset0(uint64_t value, int64_t bit) { return value & ~(1ull <<
 inline uint64_t sbitset1(uint64_t value, int64_t bit) { return value | (1ull << bit); }
 
 namespace AscendC {
+
+// Sizes the framework names.
+inline constexpr int32_t BYTE_PER_DATABLOCK = 32, ONE_BLK_HALF_NUM = 16, ONE_BLK_FLOAT_NUM = 8, ONE_BYTE_BIT_SIZE = 8;
+inline constexpr int32_t BRCB_BROADCAST_NUMBER = 8, BRCB_MAX_REPEAT_SIZE = 254;
+inline constexpr int32_t B64_BYTE_SIZE = 8, B32_BYTE_SIZE = 4, B16_BYTE_SIZE = 2, B8_BYTE_SIZE = 1;
+inline constexpr int32_t ONE_REPEAT_FLOAT_SIZE = 64, ONE_REPEAT_HALF_SIZE = 128;
+inline constexpr int32_t B16_DATA_NUM_PER_BLOCK = 16, B32_DATA_NUM_PER_BLOCK = 8;
+inline constexpr int32_t B16_DATA_NUM_PER_REPEAT = 128, B32_DATA_NUM_PER_REPEAT = 64;
+inline constexpr uint32_t TOTAL_UB_SIZE = 192 * 1024, TOTAL_L1_SIZE = 512 * 1024;
 
 template <int countValue> inline int64_t GetBitCount(uint64_t valueIn) { return countValue == 1 ? bcnt1(valueIn) : bcnt0(valueIn); }
 template <int countValue> inline int64_t ScalarGetCountOfValue(uint64_t valueIn) { return GetBitCount<countValue>(valueIn); }

@@ -46,6 +46,7 @@ struct VectorState {
     uint64_t best_value = 0, best_index = 0;
     bool best_contiguous = true; // the reduction that set them ran over contiguous repeats
     uint16_t merged[4] = {};     // MrgSort: records taken from each list
+    uint64_t addresses[8][8] = {}; // address registers of transposing moves
     uint64_t pad_value = 0;      // SetPadValue
     bool pad_set = false;
 };

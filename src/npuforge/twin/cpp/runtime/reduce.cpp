@@ -310,6 +310,35 @@ void charge_passes(uint32_t repeats, uint32_t per_repeat, const char* name, uint
 
 }  // namespace
 
+namespace {
+
+// Trees within repeats, the repeats one after the other.
+float sum_in_order(const Tile& src, const Lanes& lanes) {
+    Repeat repeat;
+    float sum = 0;
+    for (uint32_t r = 0; r < lanes.repeats; ++r) {
+        load(repeat, src, lanes, r);
+        const float part = tree_sum(repeat.values, repeat.lanes, src.type);
+        sum = r == 0 ? part : rounded(src.type, sum + part);
+    }
+    g_core->vector.accumulated = sum;
+    g_core->vector.accumulated_type = src.type;
+    return sum;
+}
+
+}  // namespace
+
+void accumulate_repeats(const Extent& extent, const Tile& src) {
+    const uint32_t size = dtype_bytes(src.type);
+    const Lanes lanes = resolve(extent, size, "vcadd");
+    if (g_mode != 0) {
+        Instr& instr = begin("WholeReduceSum", Pipe::V, NPUFORGE_SITE());
+        add_tile(instr, src, lanes, false, "src");
+        if (!commit_vector(instr, lanes, size)) return;
+    }
+    if (lanes.total != 0) sum_in_order(src, lanes);
+}
+
 void reduce_all(Reduction kind, const Extent& extent, const Tile& dst, const Tile& src, const Tile& shared, bool index,
                 const char* name) {
     const uint32_t size = dtype_bytes(src.type);
@@ -351,31 +380,27 @@ void reduce_all(Reduction kind, const Extent& extent, const Tile& dst, const Til
     if (lanes.total == 0) return;
     auto* out = static_cast<uint8_t*>(dst.addr);
     Repeat repeat;
+    if (kind == Reduction::Sum && in_order) {
+        store(out, dst.type, sum_in_order(src, lanes));
+        return;
+    }
     if (kind == Reduction::Sum) {
         std::vector<float> partial(lanes.repeats);
         for (uint32_t r = 0; r < lanes.repeats; ++r) {
             load(repeat, src, lanes, r);
             partial[r] = tree_sum(repeat.values, repeat.lanes, src.type);
         }
-        float sum = partial[0];
-        if (in_order) {
-            for (uint32_t r = 1; r < lanes.repeats; ++r) sum = rounded(src.type, sum + partial[r]);
-            g_core->vector.accumulated = sum;
-            g_core->vector.accumulated_type = src.type;
-        } else {
-            while (partial.size() > 1) {
-                std::vector<float> next;
-                for (size_t i = 0; i < partial.size(); i += lanes.per_repeat) {
-                    std::fill(std::begin(repeat.values), std::end(repeat.values), 0.0f);
-                    const size_t n = std::min<size_t>(lanes.per_repeat, partial.size() - i);
-                    std::copy_n(partial.begin() + static_cast<std::ptrdiff_t>(i), n, repeat.values);
-                    next.push_back(tree_sum(repeat.values, lanes.per_repeat, src.type));
-                }
-                partial = std::move(next);
+        while (partial.size() > 1) {
+            std::vector<float> next;
+            for (size_t i = 0; i < partial.size(); i += lanes.per_repeat) {
+                std::fill(std::begin(repeat.values), std::end(repeat.values), 0.0f);
+                const size_t n = std::min<size_t>(lanes.per_repeat, partial.size() - i);
+                std::copy_n(partial.begin() + static_cast<std::ptrdiff_t>(i), n, repeat.values);
+                next.push_back(tree_sum(repeat.values, lanes.per_repeat, src.type));
             }
-            sum = partial[0];
+            partial = std::move(next);
         }
-        store(out, dst.type, sum);
+        store(out, dst.type, partial[0]);
         return;
     }
     Best overall;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Registers, scalar access to tensors, printing.
 #include "../npu/abi_more.h"
+#include "advice.h"
 #include "check.h"
 #include "report.h"
 
@@ -26,7 +27,9 @@ bool scalar_access(const void* addr, const void* tensor, uint32_t bytes, Space s
     if (!write && (g_mode & kNoData)) g_launch->value_read = true;
     if (space != Space::GM) {
         static const uint16_t read = op_id("GetValue"), store = op_id("SetValue");
-        g_core->scalar_cycles += costs().issue_cycles(write ? store : read);
+        const uint32_t cycles = costs().issue_cycles(write ? store : read);
+        g_core->scalar_cycles += cycles;
+        note_scalar(NPUFORGE_SITE(), cycles);
         return true;
     }
     Record r;
@@ -39,6 +42,8 @@ bool scalar_access(const void* addr, const void* tensor, uint32_t bytes, Space s
     record(r);
     return true;
 }
+
+uint64_t* address_register(int number) { return g_core->vector.addresses[number & 7]; }
 
 void set_pad_value(uint64_t bits) {
     g_core->vector.pad_value = bits;
