@@ -156,3 +156,18 @@ def test_names_cannot_smuggle_statements(name: str) -> None:
 def test_wrong_attribute_value_is_named() -> None:
     with pytest.raises(UsageError, match="attribute a of Op is a int"):
         render_request(_operator("int"), TilingRequest("Op", {}, attrs={"a": "many"}), {})
+
+
+@pytest.mark.parametrize(
+    ("rank", "problem"), [(4, "inference ended with SIGSEGV"), (5, "inference reported failure")]
+)
+def test_faulty_inference_does_not_hide_tiling(
+    scale: Path, scale_description: OpDescription, rank: int, problem: str
+) -> None:
+    x = TensorSpec((2,) * rank, "DT_FLOAT")
+    inputs = {**REQUEST.inputs, "x": x}
+    op = scale_description.operator()
+    result = compute_tiling(scale, op, replace(REQUEST, inputs=inputs, outputs={"y": x}))
+    assert result.ok
+    assert problem in result.inference_problem
+    assert not compute_tiling(scale, op, replace(REQUEST, inputs=inputs)).ok

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -46,14 +46,14 @@ class TilingRequest:
 
 @dataclass(frozen=True, slots=True)
 class OutputTensor:
-    """An output as tiling saw it, and what the operator's own inference says."""
+    """An output as tiling saw it, and what the operator's own inference says (if anything)."""
 
     name: str
     dtype: str
     format: str
     shape: tuple[int, ...]
-    inferred_dtype: str
-    inferred_shape: tuple[int, ...] | None
+    inferred_dtype: str | None = None
+    inferred_shape: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,9 @@ class TilingResult:
     """What tiling answered.
 
     `status` is "ok", "failed" (the function said so), "exception", "crashed" or "bad_request"; all
-    but "ok" come with a `message`. `log` is everything the host code printed.
+    but "ok" come with a `message`. `inference_problem` says what is wrong with the inference of
+    output shapes and types, which a call with given outputs does not need. `log` is everything the
+    host code printed.
     """
 
     status: str
@@ -74,6 +76,7 @@ class TilingResult:
     local_memory: int = 0
     need_atomic: bool = False
     outputs: tuple[OutputTensor, ...] = ()
+    inference_problem: str = ""
     log: tuple[str, ...] = ()
     frames: tuple[int, ...] = ()
 
@@ -111,7 +114,8 @@ def compute_tiling(
         schedule_mode=answer.get("schedule_mode", 0),
         local_memory=answer.get("local_memory", 0),
         need_atomic=answer.get("need_atomic", False),
-        outputs=tuple(_output(item) for item in answer.get("outputs", ())),
+        outputs=_outputs(answer),
+        inference_problem=answer.get("inference", {}).get("problem", ""),
         log=tuple(answer["log"]),
         frames=tuple(int(frame, 16) for frame in answer.get("frames", ())),
     )
@@ -205,13 +209,17 @@ def _one_line(text: str) -> str:
     return text
 
 
-def _output(item: dict[str, Any]) -> OutputTensor:
-    inferred = item["inferred_shape"]
-    return OutputTensor(
-        name=item["name"],
-        dtype=item["dtype"],
-        format=item["format"],
-        shape=tuple(item["shape"]),
-        inferred_dtype=item["inferred_dtype"],
-        inferred_shape=None if inferred is None else tuple(inferred),
-    )
+def _outputs(answer: dict[str, Any]) -> tuple[OutputTensor, ...]:
+    inferred = answer.get("inference", {}).get("outputs", [])
+    outputs = []
+    for index, item in enumerate(answer.get("outputs", ())):
+        output = OutputTensor(item["name"], item["dtype"], item["format"], tuple(item["shape"]))
+        if index < len(inferred):
+            shape = inferred[index]["shape"]
+            output = replace(
+                output,
+                inferred_dtype=inferred[index]["dtype"],
+                inferred_shape=None if shape is None else tuple(shape),
+            )
+        outputs.append(output)
+    return tuple(outputs)

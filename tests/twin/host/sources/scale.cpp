@@ -56,6 +56,8 @@ static ge::graphStatus ScaleTiling(gert::TilingContext* context) {
 
 namespace ge {
 static graphStatus ScaleShape(gert::InferShapeContext* context) {
+    if (context->GetInputShape(0)->GetDimNum() == 4) *static_cast<volatile int*>(nullptr) = 1;
+    if (context->GetInputShape(0)->GetDimNum() == 5) return GRAPH_FAILED;
     *context->GetOutputShape(0) = *context->GetInputShape(0);
     context->GetOutputShape(0)->AppendDim(2);
     return GRAPH_SUCCESS;

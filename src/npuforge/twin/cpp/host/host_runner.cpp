@@ -73,7 +73,7 @@ void OnCrash(int signal) {
     for (int i = 0; i < count; ++i) {
         const uintptr_t address = reinterpret_cast<uintptr_t>(frames[i]);
         if (g_library_at == 0 || address < g_library_at) continue;
-        const int length = std::snprintf(line, sizeof(line), "@%lx\n",
+        const int length = std::snprintf(line, sizeof(line), "\n@%lx",
                                          static_cast<unsigned long>(address - g_library_at));
         if (write(g_answer, line, length) != length) break;
     }
@@ -114,10 +114,34 @@ bool Load(const char* path, std::string& error) {
     return true;
 }
 
-// The answer as an object without its closing brace; the parent adds the captured output.
-std::string Answer(const std::string& command, const char* library, const char* request_path) {
+// Tiling first, so that a fault of inference cannot hide it: on the device, too, a call that brings
+// its outputs runs no inference. Only a request without outputs has to infer them beforehand.
+void Tile(const Registry& registry, const char* request_path, Json& json) {
+    const auto request = npuforge::host::ParseRequest(request_path);
+    npuforge::host::TilingRun run(registry, request);
+    const bool infer_first = run.NeedsInference();
+    if (infer_first) run.Infer();
+    run.Tile(json);
+    std::string problem;
+    if (!infer_first) {
+        WriteAll(g_answer, json.Text());
+        json.Forget();
+        try {
+            run.Infer();
+        } catch (const std::exception& fault) {
+            problem = fault.what();
+        }
+    }
+    run.WriteInference(json, problem);
+}
+
+// Writes the answer as an object without its closing brace; the parent adds the captured output.
+void Answer(const std::string& command, const char* library, const char* request_path) {
     std::string error;
-    if (!Load(library, error)) return Problem("unloadable", error);
+    if (!Load(library, error)) {
+        WriteAll(g_answer, Problem("unloadable", error));
+        return;
+    }
     const Registry& registry = npuforge::host::TheRegistry();
     Json json;
     json.Open('{');
@@ -126,33 +150,43 @@ std::string Answer(const std::string& command, const char* library, const char* 
             npuforge::host::Describe(json, registry);
             json.Key("status").Value("ok");
         } else {
-            const auto request = npuforge::host::ParseRequest(request_path);
-            npuforge::host::TilingRun(registry, request).Run(json);
+            Tile(registry, request_path, json);
         }
+        WriteAll(g_answer, json.Text());
     } catch (const npuforge::host::BadRequest& problem) {
-        return Problem("bad_request", problem.what());
+        WriteAll(g_answer, Problem("bad_request", problem.what()));
     } catch (const std::exception& problem) {
-        return Problem("exception", problem.what());
+        WriteAll(g_answer, Problem("exception", problem.what()));
     }
-    return json.Text();
 }
 
-std::string Crash(int status, const std::string& frames) {
+std::string Cause(int status) {
     const int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-    const char* name = signal == SIGSEGV ? "SIGSEGV"
-                       : signal == SIGBUS ? "SIGBUS"
-                       : signal == SIGFPE ? "SIGFPE"
-                       : signal == SIGILL ? "SIGILL"
-                       : signal == SIGABRT ? "SIGABRT"
-                                           : nullptr;
-    const std::string cause = signal == 0      ? "exit " + std::to_string(WEXITSTATUS(status))
-                              : name != nullptr ? name
-                                                : "signal " + std::to_string(signal);
+    switch (signal) {
+        case 0: return "exit " + std::to_string(WEXITSTATUS(status));
+        case SIGSEGV: return "SIGSEGV";
+        case SIGBUS: return "SIGBUS";
+        case SIGFPE: return "SIGFPE";
+        case SIGILL: return "SIGILL";
+        case SIGABRT: return "SIGABRT";
+        default: return "signal " + std::to_string(signal);
+    }
+}
+
+// What is left to say when the child died: `text` is what it wrote, call stack last.
+std::string Crash(int status, const std::string& text) {
+    const size_t stack = text.find("\n@");
+    const std::string done = text.substr(0, stack);
+    if (!done.empty() && done[0] == '{') {
+        Json problem;
+        problem.Value("inference ended with " + Cause(status));
+        return done + ",\"inference\":{\"problem\":" + problem.Text() + ",\"outputs\":[]}";
+    }
     Json json;
     json.Open('{').Key("status").Value("crashed").Key("message");
-    json.Value("the host code ended with " + cause).Key("cause").Value(cause);
+    json.Value("the host code ended with " + Cause(status)).Key("cause").Value(Cause(status));
     json.Key("frames").Open('[');
-    for (const auto& line : npuforge::host::Split(frames, '\n')) {
+    for (const auto& line : npuforge::host::Split(text, '\n')) {
         if (line.size() > 1 && line[0] == '@') json.Value(line.substr(1));
     }
     json.Close(']');
@@ -186,10 +220,9 @@ int main(int argc, char** argv) {
         dup2(output[1], STDERR_FILENO);
         close(output[1]);
         CatchCrashes();
-        const std::string text = Answer(command, argv[2], argc > 3 ? argv[3] : nullptr);
+        Answer(command, argv[2], argc > 3 ? argv[3] : nullptr);
         std::cout.flush();
         std::fflush(nullptr);
-        WriteAll(g_answer, text);
         _exit(0);
     }
     close(answer[1]);
@@ -199,7 +232,7 @@ int main(int argc, char** argv) {
     Collect(answer[0], output[0], text, log);
     int status = 0;
     waitpid(child, &status, 0);
-    if (!WIFEXITED(status) || text.empty() || text[0] != '{') text = Crash(status, text);
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0 || text.empty()) text = Crash(status, text);
     if (!log.empty() && log.back() == '\n') log.pop_back();
     Json lines;
     lines.List(npuforge::host::Split(log, '\n'));

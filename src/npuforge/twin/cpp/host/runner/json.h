@@ -69,6 +69,8 @@ public:
         return Close(']');
     }
     const std::string& Text() const { return text_; }
+    // Starts over with the text, keeping the place in the document.
+    void Forget() { text_.clear(); }
 
 private:
     void Separate() {

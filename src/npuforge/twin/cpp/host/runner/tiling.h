@@ -26,14 +26,48 @@ public:
         AddInputs();
         AddOutputs();
         AddAttrs();
+        PresetOutputs();
     }
 
-    void Run(Json& json) {
-        Infer();
+    // Whether the request leaves some output to inference, which then has to come first.
+    bool NeedsInference() const {
+        std::map<std::string, size_t> missing;
+        for (const auto& name : output_names_) ++missing[name];
+        for (const auto& given : request_.outputs) {
+            if (missing[given.name] > 0) --missing[given.name];
+        }
+        return std::any_of(missing.begin(), missing.end(), [](const auto& item) { return item.second; });
+    }
+
+    // Inference of output shapes and types; throws what is wrong with it.
+    void Infer() {
+        const OpFunctions& functions = prototype_.functions;
+        if (functions.infer_shape != nullptr) {
+            gert::InferShapeContext context(node_);
+            shapes_inferred_ = functions.infer_shape(&context) == ge::GRAPH_SUCCESS;
+            if (!shapes_inferred_) throw std::runtime_error("shape inference reported failure");
+        }
+        if (functions.infer_data_type != nullptr) {
+            gert::InferDataTypeContext context(node_);
+            if (functions.infer_data_type(&context) != ge::GRAPH_SUCCESS) {
+                throw std::runtime_error("element type inference reported failure");
+            }
+        } else if (functions.same_type_as_first_input && !node_.info.inputs.empty()) {
+            for (auto& type : node_.inferred_types) type = node_.info.inputs[0]->GetDataType();
+        }
+    }
+
+    void Tile(Json& json) {
         SettleOutputs();
         json.Key("outputs").Open('[');
-        for (size_t i = 0; i < node_.info.outputs.size(); ++i) {
-            WriteOutput(json, i);
+        for (size_t i = 0; i < output_names_.size(); ++i) {
+            const gert::Tensor& tensor = *node_.info.outputs[i];
+            json.Open('{').Key("name").Value(output_names_[i]);
+            json.Key("dtype").Value(ge::TypeUtils::DataTypeToSerialString(tensor.GetDataType()));
+            json.Key("format").Value(ge::TypeUtils::FormatToSerialString(tensor.GetStorageFormat()));
+            json.Key("shape");
+            WriteShape(json, tensor.GetStorageShape());
+            json.Close('}');
         }
         json.Close(']');
         if (prototype_.functions.tiling == nullptr) {
@@ -45,6 +79,21 @@ public:
         json.Key("status").Value(status == ge::GRAPH_SUCCESS ? "ok" : "failed");
         json.Key("graph_status").Value(status);
         WriteAnswers(json);
+    }
+
+    void WriteInference(Json& json, const std::string& problem) const {
+        json.Key("inference").Open('{').Key("problem").Value(problem).Key("outputs").Open('[');
+        for (size_t i = 0; i < output_names_.size(); ++i) {
+            json.Open('{').Key("dtype");
+            json.Value(ge::TypeUtils::DataTypeToSerialString(node_.inferred_types[i])).Key("shape");
+            if (shapes_inferred_) {
+                WriteShape(json, node_.inferred_shapes[i]);
+            } else {
+                json.Null();
+            }
+            json.Close('}');
+        }
+        json.Close(']').Close('}');
     }
 
 private:
@@ -178,8 +227,8 @@ private:
         return count;
     }
 
-    void Infer() {
-        const OpFunctions& functions = prototype_.functions;
+    // What the declared combinations say about outputs, before any inference.
+    void PresetOutputs() {
         const size_t choice = Combination();
         for (size_t i = 0; i < output_names_.size(); ++i) {
             for (const auto& param : prototype_.outputs) {
@@ -189,19 +238,6 @@ private:
                 if (!param.formats.empty()) format_[param.name] = param.formats.front();
                 if (choice < param.formats.size()) format_[param.name] = param.formats[choice];
             }
-        }
-        if (functions.infer_shape != nullptr) {
-            gert::InferShapeContext context(node_);
-            shapes_inferred_ = functions.infer_shape(&context) == ge::GRAPH_SUCCESS;
-            if (!shapes_inferred_) throw std::runtime_error("shape inference failed");
-        }
-        if (functions.infer_data_type != nullptr) {
-            gert::InferDataTypeContext context(node_);
-            if (functions.infer_data_type(&context) != ge::GRAPH_SUCCESS) {
-                throw std::runtime_error("element type inference failed");
-            }
-        } else if (functions.same_type_as_first_input && !node_.info.inputs.empty()) {
-            for (auto& type : node_.inferred_types) type = node_.info.inputs[0]->GetDataType();
         }
     }
 
@@ -243,27 +279,10 @@ private:
         }
     }
 
-    void WriteOutput(Json& json, size_t index) const {
-        const gert::Tensor& tensor = *node_.info.outputs[index];
-        const auto dims = [&json](const gert::Shape& shape) {
-            json.Open('[');
-            for (size_t i = 0; i < shape.GetDimNum(); ++i) json.Value(shape.GetDim(i));
-            json.Close(']');
-        };
-        json.Open('{').Key("name").Value(output_names_[index]);
-        json.Key("dtype").Value(ge::TypeUtils::DataTypeToSerialString(tensor.GetDataType()));
-        json.Key("format").Value(ge::TypeUtils::FormatToSerialString(tensor.GetStorageFormat()));
-        json.Key("shape");
-        dims(tensor.GetStorageShape());
-        json.Key("inferred_dtype")
-            .Value(ge::TypeUtils::DataTypeToSerialString(node_.inferred_types[index]));
-        json.Key("inferred_shape");
-        if (shapes_inferred_) {
-            dims(node_.inferred_shapes[index]);
-        } else {
-            json.Null();
-        }
-        json.Close('}');
+    static void WriteShape(Json& json, const gert::Shape& shape) {
+        json.Open('[');
+        for (size_t i = 0; i < shape.GetDimNum(); ++i) json.Value(shape.GetDim(i));
+        json.Close(']');
     }
 
     void WriteAnswers(Json& json) {
