@@ -113,9 +113,9 @@ def shift_left(x: Array) -> Array:
     """A signed number keeps its sign bit."""
     moved = x << s(x)
     if x.dtype.kind == "u":
-        return moved
+        return np.asarray(moved)
     sign = x.dtype.type(np.iinfo(x.dtype).min)
-    return (moved & ~sign) | (x & sign)
+    return np.asarray((moved & ~sign) | (x & sign))
 
 
 def operand(dtype: str, seed: int) -> Array:
@@ -124,12 +124,19 @@ def operand(dtype: str, seed: int) -> Array:
     n = BYTES // np.dtype(dtype).itemsize
     if not dtype.startswith("float"):
         info = np.iinfo(dtype)
-        return rng.integers(info.min, info.max, n, dtype=dtype, endpoint=True)
+        return np.asarray(rng.integers(info.min, info.max, n, dtype=dtype, endpoint=True))
     exponent = rng.uniform(-10, 10, n) * rng.choice([1.0, 1.0, 0.1], n)
     values = (rng.choice([-1.0, 1.0], n) * 2.0**exponent).astype(np.float32)
     with np.errstate(over="ignore"):
         values[rng.choice(n, 2 * len(SPECIAL))] = SPECIAL * 2
-        return values.astype(dtype)
+        return np.asarray(values.astype(dtype))
+
+
+def ordered(x: Array) -> Array:
+    """Integers that count the floats upwards."""
+    bits = x.view(f"int{8 * x.dtype.itemsize}").astype(np.int64)
+    magnitude = bits & (2 ** (8 * x.dtype.itemsize - 1) - 1)
+    return np.asarray(np.where(bits < 0, -magnitude, magnitude))
 
 
 def same(actual: Array, wanted: Array, ulps: int) -> Array:
@@ -138,12 +145,8 @@ def same(actual: Array, wanted: Array, ulps: int) -> Array:
         return np.asarray(actual == wanted)
     close = (actual == wanted) | (np.isnan(actual) & np.isnan(wanted))
     if ulps:
-        kind = np.int32 if actual.dtype == np.float32 else np.int16
-        order = [
-            np.where(x.view(kind) < 0, kind(0) - (x.view(kind) & np.iinfo(kind).max), x.view(kind))
-            for x in (actual, wanted)
-        ]
-        steps = np.abs(order[0].astype(np.int64) - order[1].astype(np.int64))
+        order = [ordered(x) for x in (actual, wanted)]
+        steps = np.abs(order[0] - order[1])
         close |= (steps <= ulps) & ~np.isnan(actual) & ~np.isnan(wanted)
     return np.asarray(close)
 
@@ -203,14 +206,13 @@ def to_byte(x: Array, dtype: str, low: int | None = None) -> Array:
     info = np.iinfo(dtype)
     whole = np.rint(x.astype(np.float64))
     floor = info.min if low is None else low
-    return np.clip(np.nan_to_num(whole, nan=0.0, posinf=1e9, neginf=-1e9), floor, info.max).astype(
-        dtype
-    )
+    finite = np.nan_to_num(whole, nan=0.0, posinf=1e9, neginf=-1e9)
+    return np.asarray(np.clip(finite, floor, info.max).astype(dtype))
 
 
 def dequantised(x: Array) -> Array:
     scaled = x.astype(np.float32) * np.float32(SCALAR)
-    return np.maximum(scaled, np.float32(0)).astype(np.float16)
+    return np.asarray(np.maximum(scaled, np.float32(0)).astype(np.float16))
 
 
 @pytest.mark.parametrize(("number", "dst", "src", "function"), MIXED)
