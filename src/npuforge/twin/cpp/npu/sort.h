@@ -137,10 +137,10 @@ inline void Sort(const LocalTensor<T>& dst, const LocalTensor<T>& concat, const 
     }
 }
 
-// Region proposals belong to other architectures.
-#define NPUFORGE_PROPOSAL(NAME)                                                                                    \
-    template <typename T, typename... A> inline void NAME(const LocalTensor<T>&, const A&...) {                     \
-        static_assert(sizeof(T) == 0, "[DTY-21] " #NAME " does not exist on 2201: use Sort32, MrgSort and Extract"); \
+// Region proposals belong to other architectures: here these compile and do nothing.
+#define NPUFORGE_PROPOSAL(NAME)                                                                               \
+    template <typename T, typename... A> inline void NAME(const LocalTensor<T>&, const A&...) {                \
+        npuforge::report("DTY-21", #NAME " does nothing on 2201: use Sort32, MrgSort and Extract");             \
     }
 NPUFORGE_PROPOSAL(ProposalConcat)
 NPUFORGE_PROPOSAL(ProposalExtract)
