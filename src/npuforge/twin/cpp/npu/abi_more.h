@@ -90,6 +90,7 @@ void move_matrix(const MatrixMove& job);
 void set_pad_value(uint64_t bits);
 bool pad_value(uint64_t& bits);  // false: SetPadValue was not called
 void get_atomic(DType& type, int& operation);
+bool saturation();
 
 // The live TPipe, and the bytes of UB its InitBuffer calls left.
 void* current_pipe();

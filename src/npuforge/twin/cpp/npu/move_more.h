@@ -74,6 +74,17 @@ template <typename T> inline void DataCopy(const GlobalTensor<T>& dst, const Loc
     npuforge::move_matrix(job);
 }
 
+// From the unified buffer to L1: the hardware has no such path.
+#define NPUFORGE_NO_PATH __attribute__((unavailable("[CPY-20] 2201 has no path from the unified buffer to L1: go through GM")))
+template <typename T> NPUFORGE_NO_PATH void DataCopy(const LocalTensor<T>& dst, const LocalTensor<T>& src, const Nd2NzParams& intriParams);
+template <typename T>
+NPUFORGE_NO_PATH void DataCopyPad(const LocalTensor<T>& dst, const LocalTensor<T>& src, const DataCopyParams& dataCopyParams,
+                                  const Nd2NzParams& nd2nzParams);
+template <typename T>
+NPUFORGE_NO_PATH void DataCopyPad(const LocalTensor<T>& dst, const LocalTensor<T>& src, const DataCopyExtParams& dataCopyParams,
+                                  const Nd2NzParams& nd2nzParams);
+#undef NPUFORGE_NO_PATH
+
 namespace internal {
 
 // Start and end (inclusive), the gap between pieces, and pieces of burstLen blocks along the first

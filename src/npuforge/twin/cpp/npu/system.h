@@ -42,6 +42,15 @@ template <int8_t startBit, int8_t endBit> inline void SetCtrlSpr(int64_t value) 
     // Bit 48: half and bfloat16 results saturate instead of becoming infinite (0: they saturate).
     if constexpr (startBit == 48 && endBit == 48) npuforge::set_saturation(value == 0);
 }
+template <int8_t startBit, int8_t endBit> inline int64_t GetCtrlSpr() {
+    return startBit == 48 && endBit == 48 && !npuforge::saturation() ? 1 : 0;
+}
+enum class SaturationMode : uint8_t { FLOAT, FLOAT8, INT, CAST };
+template <SaturationMode mode> inline void SetSaturationFlag(bool enableSat) {
+    static_assert(mode == SaturationMode::FLOAT, "[DTY-21] 2201 has the saturation mode FLOAT only");
+    npuforge::set_saturation(enableSat);
+}
+template <SaturationMode mode> inline bool GetSaturationFlag() { return npuforge::saturation(); }
 template <int8_t startBit, int8_t endBit> inline void ResetCtrlSpr() { npuforge::set_saturation(false); }
 
 // Which core this code is for; the twin compiles for vector cores.

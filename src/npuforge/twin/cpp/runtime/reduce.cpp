@@ -53,7 +53,10 @@ uint64_t bits_of(DType type, float value) {
 
 // The sum as the element type sees it.
 float rounded(DType type, float value) {
-    return type == DType::F16 ? half_bits_to_float(float_to_half_bits(value)) : value;
+    if (type != DType::F16) return value;
+    const float narrow = half_bits_to_float(float_to_half_bits(value));
+    if (!g_core->vector.saturate || std::isfinite(narrow)) return narrow;
+    return std::isnan(narrow) ? 0.0f : std::copysign(65504.0f, narrow);
 }
 
 // One repeat as floats, with the lanes that take part.

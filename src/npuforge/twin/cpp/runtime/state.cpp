@@ -18,6 +18,8 @@ void set_vector_mask(uint64_t high, uint64_t low) {
 
 void set_saturation(bool on) { g_core->vector.saturate = on; }
 
+bool saturation() { return g_core->vector.saturate; }
+
 void set_atomic(DType type, int operation) { g_core->atomic = {type, operation}; }
 
 bool scalar_access(const void* addr, const void* tensor, uint32_t bytes, Space space, bool write) {
