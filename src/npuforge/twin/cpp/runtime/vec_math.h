@@ -18,7 +18,8 @@ inline constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 inline float exp_f32(float x) {
     constexpr float kShift = 12582912.0f;  // 1.5 * 2^23: adding it rounds to an integer
     const float high = x > 89.0f ? 89.0f : x;
-    const float v = high < -104.0f ? -104.0f : high;
+    const bool vanishes = high < -104.0f;
+    const float v = vanishes ? 0.0f : high;  // not -104: arithmetic on subnormal numbers is slow
     const float shifted = __builtin_fmaf(v, 1.44269504f, kShift);
     const int32_t n = static_cast<int32_t>(float_to_bits(shifted) - 0x4b400000u);
     const float whole = shifted - kShift;
@@ -35,7 +36,7 @@ inline float exp_f32(float x) {
     const float scale0 = bits_to_float(static_cast<uint32_t>(first + 127) << 23);
     const float scale1 = bits_to_float(static_cast<uint32_t>(second + 127) << 23);
     const float result = p * scale0 * scale1;
-    return x != x ? x : result;
+    return x != x ? x : (vanishes ? 0.0f : result);
 }
 
 // x = 2^e m with m near 1; ln m = 2 atanh(s), s = f / (2 + f), f = m - 1.
