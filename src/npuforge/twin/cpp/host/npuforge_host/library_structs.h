@@ -3,6 +3,7 @@
 // structures, as those.
 #pragma once
 
+#include "../../npu/adv/tiling_structs.h"
 #include "npuforge_host/library_fields.h"
 #include "npuforge_host/tiling_class.h"
 
@@ -17,15 +18,3 @@ NPUFORGE_LIBRARY_STRUCTS(NPUFORGE_STRUCT)
 #undef NPUFORGE_STRUCT
 #undef NPUFORGE_FIELD
 }  // namespace optiling
-
-namespace AscendC::tiling {
-#define NPUFORGE_FIELD(type, name) type name = 0;
-// Eight-byte alignment of the end is part of the layout.
-#define NPUFORGE_STRUCT(structure)                   \
-    struct alignas(8) structure {                    \
-        NPUFORGE_FIELDS_##structure(NPUFORGE_FIELD)  \
-    };
-NPUFORGE_LIBRARY_STRUCTS(NPUFORGE_STRUCT)
-#undef NPUFORGE_STRUCT
-#undef NPUFORGE_FIELD
-}  // namespace AscendC::tiling

@@ -2,14 +2,13 @@
 // Temporary space of axis reductions, broadcasts, sorts and TopK, on architecture 2201.
 #pragma once
 
+#include "../../npu/adv/shared_enums.h"
 #include "npuforge_host/platform.h"
 #include "npuforge_host/softmax_tiling.h"
 
 namespace AscendC {
 
 using TensorDataType = ge::DataType;
-// A is a kept axis, R a reduced one; only the two-axis patterns exist on this architecture.
-enum class ReducePattern : uint32_t { AR = 0, RA = 1 };
 
 }  // namespace AscendC
 
@@ -110,7 +109,6 @@ inline void GetBroadCastMaxMinTmpSize(const platform_ascendc::PlatformAscendC&,
     max_size += rows * padded_row;
 }
 
-enum class TopKMode { TOPK_NORMAL = 0, TOPK_NSMALL = 1 };
 
 inline bool GetTopKMaxMinTmpSize(const platform_ascendc::PlatformAscendC&, int32_t inner,
                                  int32_t outer, bool, bool has_index, TopKMode mode, bool largest,

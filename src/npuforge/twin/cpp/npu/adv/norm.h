@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // High-level normalisation. Shapes come from the tiling structures, as on the device.
 #pragma once
+#include "shared_enums.h"
 #include "softmax.h"
 
 namespace AscendC {
@@ -40,9 +41,6 @@ struct WelfordFinalizePara {
     uint32_t tailCountLength;
     float abRec;
     float rRec;
-};
-enum class ReducePattern : uint32_t {
-    AR = 0, RA = 1, R, ARA, ARAR, ARARA, ARARAR, ARARARA, ARARARAR, ARARARARA, RAR, RARA, RARAR, RARARA, RARARAR, RARARARA
 };
 struct NormalizeConfig {
     ReducePattern reducePattern = ReducePattern::AR;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // High-level selection by a mask of bytes, drop-out, TopK, sequences.
 #pragma once
+#include "shared_enums.h"
 #include "softmax.h"
 
 namespace AscendC {
@@ -76,7 +77,6 @@ NPUFORGE_BYTES_MASK(SelectWithBytesMask)
 NPUFORGE_BOTH_TMP(NPUFORGE_DROP_OUT)
 #undef NPUFORGE_DROP_OUT
 
-enum class TopKMode { TOPK_NORMAL, TOPK_NSMALL };
 struct TopKInfo {
     int32_t outter = 1;
     int32_t inner;
