@@ -29,8 +29,8 @@ bool follows_order(std::string_view name) {
 using Bytes = std::vector<uint32_t>;
 
 void append(Core& core, const Access& a, Bytes& out) {
+    const Place place = place_of(core, a.space, a.base);
     for_each_row(a, [&](int64_t at, uint64_t bytes) {
-        const Place place = place_of(core, a.space, a.base);
         const size_t first = out.size();
         out.resize(first + bytes);
         if (place.shadow == nullptr) return;
@@ -45,8 +45,8 @@ void append(Core& core, const Access& a, Bytes& out) {
 
 void mark(Core& core, const Access& a, const Bytes& origins) {
     size_t next = 0;
+    const Place place = place_of(core, a.space, a.base);
     for_each_row(a, [&](int64_t at, uint64_t bytes) {
-        const Place place = place_of(core, a.space, a.base);
         const size_t first = next;
         next += bytes;
         if (place.shadow == nullptr) return;
@@ -64,9 +64,9 @@ void mark(Core& core, const Access& a, const Bytes& origins) {
 }
 
 void set_all(Core& core, const Access& a, bool undefined, uint32_t origin) {
+    const Place place = place_of(core, a.space, a.base);
+    if (place.shadow == nullptr) return;
     for_each_row(a, [&](int64_t at, uint64_t bytes) {
-        const Place place = place_of(core, a.space, a.base);
-        if (place.shadow == nullptr) return;
         place.shadow->visit(place.offset + at, bytes, [&](ShadowBlock& block, uint32_t mask, uint64_t) {
             if (undefined) {
                 block.undefined |= mask;
@@ -81,9 +81,9 @@ void set_all(Core& core, const Access& a, bool undefined, uint32_t origin) {
 // The first origin among the bytes read, 0 when all are defined.
 uint32_t any_undefined(Core& core, const Access& a) {
     uint32_t found = 0;
+    const Place place = place_of(core, a.space, a.base);
+    if (place.shadow == nullptr || (place.gm != nullptr && !place.gm->tracked)) return 0;
     for_each_row(a, [&](int64_t at, uint64_t bytes) {
-        const Place place = place_of(core, a.space, a.base);
-        if (place.shadow == nullptr || (place.gm != nullptr && !place.gm->tracked)) return;
         place.shadow->visit(place.offset + at, bytes, [&](ShadowBlock& block, uint32_t mask, uint64_t) {
             if (found == 0 && (block.undefined & mask) != 0) found = block.origin;
         });
@@ -122,10 +122,50 @@ Bytes result_of(const Operands& sources, size_t size, bool ordered) {
         for (const auto& [role, bytes] : sources) merge(result, bytes);
         return result;
     }
-    bool undefined = !sources.empty();
-    for (const auto& [role, bytes] : sources) undefined = undefined && all_undefined(bytes);
-    if (undefined) std::fill(result.begin(), result.end(), sources.begin()->second.front());
+    // Elsewhere a result is undefined when one of the operands is nothing but undefined bytes.
+    for (const auto& [role, bytes] : sources)
+        if (all_undefined(bytes)) std::fill(result.begin(), result.end(), bytes.front());
     return result;
+}
+
+// The common case: operands that are one stretch each, of one length, on block boundaries.
+bool carry_by_blocks(Core& core, const Instr& instr) {
+    if (!follows_order(instr.name)) return false;
+    const Access* target = nullptr;
+    uint32_t length = 0;
+    for (const Access& a : instr.accesses) {
+        if (a.undefined) continue;
+        const Place place = place_of(core, a.space, a.base);
+        if (a.rows != 1 || a.repeats != 1 || a.atomic || place.shadow == nullptr || place.offset % kShadowBlock != 0) return false;
+        if (length != 0 && a.row_bytes != length) return false;
+        length = a.row_bytes;
+        if (a.write && target != nullptr) return false;
+        if (a.write) target = &a;
+    }
+    if (target == nullptr) return false;
+    struct Undefined {
+        uint32_t mask = 0, origin = 0;
+    };
+    std::vector<Undefined> blocks((length + kShadowBlock - 1) / kShadowBlock);
+    for (const Access& a : instr.accesses) {
+        if (a.write) continue;
+        const Place place = place_of(core, a.space, a.base);
+        size_t n = 0;
+        place.shadow->visit(place.offset, length, [&](ShadowBlock& block, uint32_t mask, uint64_t) {
+            Undefined& here = blocks[n++];
+            if ((block.undefined & mask) == 0) return;
+            here.mask |= block.undefined & mask;
+            here.origin = used_origin(block.origin, instr.site, instr.name);
+        });
+    }
+    const Place place = place_of(core, target->space, target->base);
+    size_t n = 0;
+    place.shadow->visit(place.offset, length, [&](ShadowBlock& block, uint32_t mask, uint64_t) {
+        const Undefined& here = blocks[n++];
+        block.undefined = (block.undefined & ~mask) | here.mask;
+        if (here.mask != 0) block.origin = here.origin;
+    });
+    return true;
 }
 
 // Carries undefined source bytes over to the destinations.
@@ -212,16 +252,18 @@ void flow_defined(Core& core, const Instr& instr) {
     bool undefined = false;
     for (const Access& a : instr.accesses)
         if (!a.write && any_undefined(core, a) != 0) undefined = true;
-    if (undefined) carry(core, instr);
+    for (const Access& a : instr.accesses) {
+        if (!a.write || !a.atomic || any_undefined(core, a) == 0) continue;
+        report_at(instr.site, "ATM-02", "%s accumulates into GM that holds no defined value", instr.name);
+        set_all(core, a, false, 0);
+    }
+    if (undefined && !carry_by_blocks(core, instr)) carry(core, instr);
     for (const Access& a : instr.accesses) {
         if (!a.write) continue;
         if (a.undefined) {
             const auto kind = instr.pipe == Pipe::MTE2 ? Origin::Kind::Padding : Origin::Kind::Scratch;
             set_all(core, a, true, new_origin(kind, 0, "", instr.site));
-        } else if (a.atomic && any_undefined(core, a) != 0) {
-            report_at(instr.site, "ATM-02", "%s accumulates into GM that holds no defined value", instr.name);
-            set_all(core, a, false, 0);
-        } else if (!undefined) {
+        } else if (!undefined && !a.atomic) {
             set_all(core, a, false, 0);
         }
     }

@@ -11,6 +11,7 @@ namespace {
 bool is_vector_position(uint8_t position) { return position >= 9 && position <= 11; }
 
 const char* bounds_rule(const Instr& instr, const Access& access) {
+    if (access.bounds_rule != nullptr) return access.bounds_rule;
     if (instr.pipe == Pipe::V) return "VEC-07";
     return access.write ? "MEM-03" : "MEM-02";
 }
@@ -22,7 +23,7 @@ const char* space_name(Space space) {
 
 // An address that is in no local memory of this core, or in another one than the operand claims.
 bool report_wrong_space(Core& core, const Instr& instr, const Access& access) {
-    const uint8_t* at = access.base;
+    const uint8_t* at = access.origin != nullptr ? access.origin : access.base;
     if (at == nullptr) {
         report_at(instr.site, "MEM-11", "%s: %s is a tensor without memory (never allocated or set)", instr.name, access.role);
         return true;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr Pipe kAllPipes[] = {Pipe::S, Pipe::V, Pipe::MTE2, Pipe::MTE3, Pipe::MTE1, Pipe::M, Pipe::FIX};
 
-int flag_key(Pipe from, Pipe to, int event) { return (index_of(from) * kPipes + index_of(to)) * 256 + (event & 255); }
+int flag_key(Pipe from, Pipe to, int event) { return (index_of(from) * kPipeCount + index_of(to)) * 256 + (event & 255); }
 
 // What others may rely on once `pipe` has come this far. Later work of the pipe is a new epoch.
 Clock publish(CheckState& state, Pipe pipe) {
@@ -39,9 +39,9 @@ std::string pair_name(Pipe from, Pipe to) { return std::string(pipe_name(from)) 
 // A clock as the other cores see it: everything sits in the world.
 Clock abroad(const Core& core, const Clock& clock) {
     auto world = std::make_shared<World>(clock.world != nullptr ? *clock.world : World());
-    world->resize(std::max(world->size(), g_launch->cores.size() * kPipes));
-    for (int p = 0; p < kPipes; ++p) {
-        Epoch& known = (*world)[static_cast<size_t>(core.index) * kPipes + p];
+    world->resize(std::max(world->size(), g_launch->cores.size() * kPipeCount));
+    for (int p = 0; p < kPipeCount; ++p) {
+        Epoch& known = (*world)[static_cast<size_t>(core.index) * kPipeCount + p];
         known = std::max(known, clock.own[p]);
     }
     Clock out;
@@ -72,7 +72,7 @@ const char* pipe_name(Pipe pipe) {
 }
 
 void Clock::join(const Clock& other) {
-    for (int p = 0; p < kPipes; ++p) own[p] = std::max(own[p], other.own[p]);
+    for (int p = 0; p < kPipeCount; ++p) own[p] = std::max(own[p], other.own[p]);
     if (other.world == nullptr || other.world == world) return;
     if (world == nullptr) {
         world = other.world;
@@ -89,7 +89,7 @@ bool is_ordered(Core& core, Pipe pipe, const AccessRecord& before) {
     const Clock& clock = state.clocks[index_of(pipe)];
     if (before.core != static_cast<uint32_t>(core.index)) {
         if (clock.world == nullptr) return false;
-        const size_t at = size_t(before.core) * kPipes + static_cast<size_t>(index_of(before.pipe));
+        const size_t at = size_t(before.core) * kPipeCount + static_cast<size_t>(index_of(before.pipe));
         return at < clock.world->size() && (*clock.world)[at] >= before.epoch;
     }
     if (clock.own[index_of(before.pipe)] >= before.epoch) return true;
@@ -185,7 +185,7 @@ void check_event_released(Core& core, Pipe from, Pipe to, int event, uint32_t si
 
 void check_flags_at_end(Core& core) {
     for (const auto& [key, flag] : state_of(core).flags) {
-        const auto from = static_cast<Pipe>(key / 256 / kPipes), to = static_cast<Pipe>(key / 256 % kPipes);
+        const auto from = static_cast<Pipe>(key / 256 / kPipeCount), to = static_cast<Pipe>(key / 256 % kPipeCount);
         for (const uint32_t site : flag.waiting)
             report_at(site, "EVT-01", "WaitFlag %s id %d is never satisfied: nothing sets it and the kernel hangs",
                       pair_name(from, to).c_str(), key % 256);
@@ -196,7 +196,7 @@ void check_flags_at_end(Core& core) {
     }
     for (const auto& [key, site] : state_of(core).events)
         report_at(site, "EVT-04", "event id %d of AllocEventID<%s> is never released", key % 256,
-                  pair_name(static_cast<Pipe>(key / 256 / kPipes), static_cast<Pipe>(key / 256 % kPipes)).c_str());
+                  pair_name(static_cast<Pipe>(key / 256 / kPipeCount), static_cast<Pipe>(key / 256 % kPipeCount)).c_str());
 }
 
 void check_cross_arrive(Core& core, uint64_t channel, Pipe pipe, uint32_t) {

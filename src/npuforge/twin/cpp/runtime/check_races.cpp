@@ -9,7 +9,7 @@ namespace {
 
 // Rules of the catalogue by the pipe that comes first and the pipe that does not wait for it.
 const char* rule_for(Pipe first, Pipe second) {
-    constexpr const char* rules[kPipes][kPipes] = {
+    constexpr const char* rules[kPipeCount][kPipeCount] = {
         //            S          V          MTE2       MTE3       MTE1       M          FIX
         /* S */    {"EVT-10",  "SYNC-08", "SYNC-10", "SYNC-12", "EVT-10",  "EVT-10",  "EVT-10"},
         /* V */    {"SYNC-07", "EVT-08",  "SYNC-02", "SYNC-03", "EVT-14",  "EVT-14",  "EVT-14"},

@@ -16,7 +16,7 @@
 
 namespace npuforge {
 
-inline constexpr int kPipes = static_cast<int>(Pipe::Count);
+inline constexpr int kPipeCount = static_cast<int>(Pipe::Count);
 using Epoch = uint32_t;
 // What is known of every pipe of every core of the launch.
 using World = std::vector<Epoch>;
@@ -24,7 +24,7 @@ using World = std::vector<Epoch>;
 // A pipe works in epochs; an epoch ends when the pipe publishes what it has done. A clock holds, for
 // every pipe of its core, the last epoch that is known to be over.
 struct Clock {
-    std::array<Epoch, kPipes> own{};
+    std::array<Epoch, kPipeCount> own{};
     std::shared_ptr<const World> world;  // other cores; none until cores have met
     void join(const Clock& other);
 };
@@ -72,8 +72,8 @@ struct SlotState {
 };
 
 struct CheckState {
-    std::array<Clock, kPipes> clocks;
-    std::array<Epoch, kPipes> epochs;     // the current epoch of each pipe, from 1
+    std::array<Clock, kPipeCount> clocks;
+    std::array<Epoch, kPipeCount> epochs;     // the current epoch of each pipe, from 1
     std::array<Shadow, 8> local;          // by Space
     std::vector<Region> regions;          // index 0 is no region
     std::unordered_map<int, FlagState> flags;

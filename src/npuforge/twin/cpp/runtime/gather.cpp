@@ -40,9 +40,9 @@ void add_sources(Instr& instr, const Tile& src, const uint8_t* base, const uint8
         }
         Access a = block_of(src, static_cast<uint32_t>(n * bytes), false, "src");
         a.base = base + first;
-        a.align = 1;
-        const auto from_tensor = a.base - static_cast<const uint8_t*>(src.addr);
-        a.room = from_tensor < static_cast<std::ptrdiff_t>(src.room) ? src.room - static_cast<uint32_t>(from_tensor) : 1;
+        a.origin = static_cast<const uint8_t*>(src.addr);
+        a.align = static_cast<uint8_t>(std::min(bytes, 32u));
+        a.align_rule = a.bounds_rule = "GTH-01";
         instr.accesses.push_back(a);
         i += n;
     }

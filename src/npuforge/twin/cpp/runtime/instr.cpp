@@ -5,6 +5,7 @@
 #include <bit>
 #include <unordered_map>
 
+#include "advice.h"
 #include "check.h"
 #include "report.h"
 
@@ -197,8 +198,17 @@ bool commit_vector(Instr& instr, const Lanes& lanes, uint32_t widest) {
         }
         const double conflict =
             bank_conflict(std::span(reads, n_reads), std::span(writes, n_writes), lanes.repeats);
-        cycles = g_core->vector.counter ? costs().counter_cycles(op, widest, lanes.repeats, conflict)
-                                        : costs().vector_cycles(op, widest, lanes.repeats, conflict);
+        const auto cost = [&](double factor) {
+            return g_core->vector.counter ? costs().counter_cycles(op, widest, lanes.repeats, factor, lanes.last_lanes != 0)
+                                          : costs().vector_cycles(op, widest, lanes.repeats, factor);
+        };
+        cycles = cost(conflict);
+        if (conflict > 1.0) {
+            // Strides that keep a repeat in few groups are the kernel's choice; the rest is layout.
+            const auto skips = [](const UbStream& s) { return s.block_stride > 1 && s.block_stride % 8 == 0; };
+            const bool strided = std::any_of(reads, reads + n_reads, skips) || std::any_of(writes, writes + n_writes, skips);
+            note_lost(instr.site, strided ? "OVL-08" : "OVL-07", cycles - std::min(cycles, cost(1.0)));
+        }
     }
     return commit(instr, cycles, op);
 }

@@ -21,6 +21,7 @@ struct Access {
     bool write = false;
     uint8_t align = 32;          // required alignment of `base` in local memory; 1 for none
     const char* align_rule = "ALN-01";
+    const char* bounds_rule = nullptr;  // rule broken by leaving the buffer; nullptr: by kind of access
     const char* role = "";       // "dst", "src0", ... for messages
     uint32_t room = 0;           // bytes from origin to the end of the tensor; 0 when unknown
     const uint8_t* origin = nullptr;  // start of the operand; nullptr: base is

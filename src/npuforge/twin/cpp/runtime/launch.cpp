@@ -77,12 +77,20 @@ void release(Core& core) {
     core.memory.reset();
 }
 
+// Everybody left waits. Somebody waiting for a core that has ended, or a circle, is told apart from a
+// wait nobody was ever going to satisfy by whether other cores are involved.
 void report_deadlock(Launch& launch) {
+    std::string ended;
+    for (auto& core : launch.cores)
+        if (core->fiber.done) ended += (ended.empty() ? "" : ", ") + std::to_string(core->index);
+    const std::string others = ended.empty() ? "every other core waits as well"
+                                             : "core " + ended + " has ended and the others wait as well";
     for (auto& core : launch.cores) {
         if (core->fiber.done) continue;
         g_core = core.get();
-        report_at(core->fiber.waiting_site, "SYNC-20", "deadlock: core %d waits for %s, which no core can satisfy",
-                  core->index, core->fiber.waiting_for.c_str());
+        const bool alone = launch.cores.size() == 1;
+        report_at(core->fiber.waiting_site, alone ? "SYNC-20" : "SYNC-21", "the kernel hangs: core %d waits for %s; %s",
+                  core->index, core->fiber.waiting_for.c_str(), alone ? "there is no other core" : others.c_str());
         g_core = nullptr;
     }
     throw std::runtime_error("deadlock");

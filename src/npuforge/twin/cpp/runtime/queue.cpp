@@ -189,6 +189,7 @@ void queue_free(QueueState& queue, const void* addr) {
         report_at(site, "QUE-18", "FreeTensor of a tensor that is free already");
         return;
     }
+    if (slot->state == Queued) report_at(site, "QUE-04", "FreeTensor of a tensor that is still in the queue: its DeQue is missing");
     const Flow flow = flow_of(queue);
     if (flow.crosses()) {
         slot->free_event = static_cast<int8_t>(take_event(flow.consumer, flow.producer));

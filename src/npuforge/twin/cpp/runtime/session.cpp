@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -108,7 +109,27 @@ void write_findings(JsonWriter& json) {
     json.close(']');
 }
 
-void on_signal(int number, siginfo_t* info, void*) {
+// Where the interrupted code was, and whether it was writing.
+struct Fault {
+    uint32_t site = 0;
+    bool write = false;
+};
+
+Fault fault_of(const void* context) {
+    const auto& machine = static_cast<const ucontext_t*>(context)->uc_mcontext;
+#if defined(__x86_64__)
+    constexpr long long kWrite = 2;  // of the page fault's error code
+    return {intern_fault_site(static_cast<uintptr_t>(machine.gregs[REG_RIP]), static_cast<uintptr_t>(machine.gregs[REG_RBP])),
+            (machine.gregs[REG_ERR] & kWrite) != 0};
+#elif defined(__aarch64__)
+    constexpr int kFramePointer = 29;
+    return {intern_fault_site(machine.pc, machine.regs[kFramePointer]), false};
+#else
+    return {};
+#endif
+}
+
+void on_signal(int number, siginfo_t* info, void* context) {
     // A data-free run keeps tensor memory unmapped; code that reads it through a raw pointer ends up
     // here. It gets the page and the run is marked as depending on data.
     if (number == SIGSEGV && g_launch != nullptr && (g_mode & kNoData)) {
@@ -120,15 +141,18 @@ void on_signal(int number, siginfo_t* info, void*) {
             }
         }
     }
-    const char* what = number == SIGSEGV || number == SIGBUS ? "the kernel accessed memory it does not own"
-                       : number == SIGFPE                    ? "the kernel divided an integer by zero"
-                       : number == SIGABRT                   ? "the program aborted"
-                                                             : "the program was ended by a signal";
-    if (g_core != nullptr) {
+    const bool memory = number == SIGSEGV || number == SIGBUS;
+    const char* what = memory              ? "the kernel accessed memory it does not own"
+                       : number == SIGFPE  ? "the kernel divided an integer by zero"
+                       : number == SIGABRT ? "the program aborted"
+                                           : "the program was ended by a signal";
+    if (g_core != nullptr && memory) {
+        const Fault fault = fault_of(context);
+        const bool null = reinterpret_cast<uintptr_t>(info->si_addr) < 4096;
         Finding finding;
-        finding.rule = number == SIGFPE ? "MEM-05" : "MEM-04";
-        finding.message = what;
-        finding.site = NPUFORGE_SITE();
+        finding.rule = null ? "MEM-11" : fault.write ? "MEM-05" : "MEM-04";
+        finding.message = null ? "a pointer that is null is followed" : "a pointer outside of every tensor of the launch is followed";
+        finding.site = fault.site;
         add_finding(std::move(finding));
     }
     close_session(what);

@@ -12,6 +12,8 @@ using SiteFrames = std::array<uintptr_t, kSiteDepth>;
 
 // The caller's chain. `frame` is __builtin_frame_address(0) of a runtime entry function.
 uint32_t intern_site(void* frame);
+// The chain of code that was interrupted at `instruction` with frame pointer `frame`.
+uint32_t intern_fault_site(uintptr_t instruction, uintptr_t frame);
 const SiteFrames& site_frames(uint32_t site);
 
 #define NPUFORGE_SITE() ::npuforge::intern_site(__builtin_frame_address(0))

@@ -5,6 +5,7 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "advice.h"
 #include "timeline_output.h"
 
 namespace npuforge {
@@ -27,6 +28,7 @@ std::string simulate_launch(Launch& launch, const std::string& name, const std::
     info.trace_cores = trace.empty() ? 0 : kTracedCores;
     const Timeline timeline = simulate(streams, chip, info);
     if (!timeline.stall.empty()) throw std::runtime_error(timeline.stall);
+    advise(streams, chip, timeline);
     if (!trace.empty()) {
         std::ofstream out(trace);
         write_trace(out, timeline, info, streams, costs().op_names(), {});
