@@ -96,7 +96,8 @@ def _values(
         return np.random.default_rng(seed).normal(mean, std, tuple(shape))
     if kind == "arange":
         start, step = table.get("start", 0), table.get("step", 1)
-        return (start + step * np.arange(count)).reshape(tuple(shape))
+        ramp: AnyArray = start + step * np.arange(count)
+        return ramp.reshape(tuple(shape))
     if kind == "values":
         array = np.asarray(table["values"])
         if array.size != count:
@@ -113,8 +114,8 @@ def _random(
         return generator.integers(0, 2, shape).astype(bool)
     if dtype.kind in ("int", "uint"):
         widest = min(100, (1 << (dtype.bits - 1)) - 1)
-        low = int(table.get("low", -widest if dtype.kind == "int" else 0))
-        return generator.integers(low, int(table.get("high", widest)) + 1, shape, dtype=np.int64)
+        least = int(table.get("low", -widest if dtype.kind == "int" else 0))
+        return generator.integers(least, int(table.get("high", widest)) + 1, shape, dtype=np.int64)
     low, high = float(table.get("low", -1.0)), float(table.get("high", 1.0))
     values: AnyArray = generator.uniform(low, high, shape)
     if dtype.kind == "complex":

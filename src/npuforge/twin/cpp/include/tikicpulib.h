@@ -3,14 +3,10 @@
 #pragma once
 #include "npu/direct.h"
 
-enum class KernelMode { MIX_MODE = 0, AIC_MODE = 1, AIV_MODE = 2, MIX_AIC_1_1 = 3 };
-
 namespace AscendC {
 
 inline void* GmAlloc(size_t bytes) { return npuforge::direct::shared_memory(bytes); }
 inline void GmFree(void* pointer) { npuforge::direct::release(pointer); }
-// The kernel's own type decides where it runs.
-inline void SetKernelMode(KernelMode) {}
 
 }  // namespace AscendC
 

@@ -6,6 +6,8 @@
 #include "mask.h"
 #include "pipe.h"
 
+enum class KernelMode { MIX_MODE = 0, AIC_MODE, AIV_MODE };
+
 namespace AscendC {
 
 inline int64_t GetBlockIdx() { return npuforge::block_index(); }
@@ -28,7 +30,7 @@ inline void SetDumpWorkspace(GM_ADDR) {}
 inline __gm__ uint8_t* GetSysWorkSpacePtr() { return npuforge::system_workspace(); }
 inline __gm__ uint8_t* GetUserWorkspace(GM_ADDR workspace) { return workspace; }
 
-enum class KernelMode : uint32_t { MIX_MODE = 0, NORM_MODE };
+// The kernel's own type decides where it runs.
 inline void SetKernelMode(KernelMode) {}
 template <typename... A> inline void SetHcclContext(A...) {}
 
