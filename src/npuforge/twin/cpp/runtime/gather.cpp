@@ -67,6 +67,8 @@ bool offsets_fit(const uint8_t* base, const uint8_t* offsets, uint64_t count, ui
 }
 
 template <size_t Size> void gather_rows(const Lanes& lanes, const Tile& dst, const uint8_t* base, const uint8_t* offsets) {
+    const uint8_t* ub = local_memory(Space::UB);
+    const uint64_t last = local_capacity(Space::UB) - Size;
     uint64_t done = 0;
     for (uint32_t r = 0; r < lanes.repeats; ++r) {
         const bool tail = lanes.last_lanes != 0 && r + 1 == lanes.repeats;
@@ -76,7 +78,8 @@ template <size_t Size> void gather_rows(const Lanes& lanes, const Tile& dst, con
             if (!tail && ((lanes.mask[lane >> 6] >> (lane & 63)) & 1) == 0) continue;
             uint32_t offset;
             std::memcpy(&offset, offsets + (done + lane) * 4, 4);
-            if (inside_ub(base + offset, Size)) std::memcpy(out + lane * Size, base + offset, Size);
+            const uint8_t* from = base + offset;
+            if (static_cast<uint64_t>(from - ub) <= last) std::memcpy(out + lane * Size, from, Size);
         }
         done += lanes.per_repeat;
     }
@@ -165,60 +168,59 @@ uint64_t gather_mask(const GatherMaskJob& job) {
         return static_cast<const uint8_t*>(job.src.addr) + int64_t(r) * job.src.repeat_stride * 32 +
                int64_t(e / per_block) * job.src.block_stride * 32 + (e % per_block) * size;
     };
-    const bool has_data = (g_mode & kNoData) == 0 || job.pattern.addr == nullptr;
-    uint64_t kept = 0;
-    if (has_data) {
-        for (uint32_t r = 0; r < job.repeats; ++r)
-            for (uint32_t e = 0; e < each; ++e) kept += picked(job, r, e);
-    } else {
-        kept = uint64_t(job.repeats) * each / 2;
-        g_launch->value_read = true;
-    }
-    bool compute = true;
-    if (g_mode != 0) {
-        Instr& instr = begin("GatherMask", Pipe::V, NPUFORGE_SITE());
-        const uint32_t whole = each / per_block, rest = each % per_block;
-        Access in = block_of(job.src, job.src.block_stride == 1 ? each * size : 32, false, "src0");
-        in.repeats = job.repeats;
-        in.repeat_step = int64_t(job.src.repeat_stride) * 32;
-        if (job.src.block_stride == 1 || whole > 0) {
-            if (job.src.block_stride != 1) {
-                in.rows = whole;
-                in.row_step = int64_t(job.src.block_stride) * 32;
-            }
-            if (each > 0) instr.accesses.push_back(in);
-        }
-        if (job.src.block_stride != 1 && rest > 0) {
-            Access tail = in;
-            tail.base += int64_t(whole) * job.src.block_stride * 32;
-            tail.rows = 1;
-            tail.row_bytes = rest * size;
-            tail.align = 1;
-            instr.accesses.push_back(tail);
-        }
-        if (job.pattern.addr != nullptr) {
-            Access pattern = block_of(job.pattern, (each + 7) / 8, false, "src1Pattern");
-            pattern.repeats = job.repeats;
-            pattern.repeat_step = int64_t(job.pattern.repeat_stride) * 32;
-            if (each > 0) instr.accesses.push_back(pattern);
-        }
-        if (kept > 0) instr.accesses.push_back(block_of(job.dst, static_cast<uint32_t>(kept * size), true, "dst"));
-        Lanes lanes{};
-        lanes.repeats = static_cast<uint32_t>((uint64_t(job.repeats) * each * size + 255) / 256);
-        compute = commit_vector(instr, lanes, size);
-    }
-    if (compute) {
-        // dst may be src: every element moves towards the front.
-        auto* out = static_cast<uint8_t*>(job.dst.addr);
+    // dst may be src: every element moves towards the front.
+    const auto collect = [&](uint8_t* out) {
+        uint64_t kept = 0;
         for (uint32_t r = 0; r < job.repeats; ++r) {
             for (uint32_t e = 0; e < each; ++e) {
                 if (!picked(job, r, e)) continue;
-                std::memmove(out, source(r, e), size);
-                out += size;
+                if (out != nullptr) std::memmove(out + kept * size, source(r, e), size);
+                ++kept;
             }
         }
+        g_core->vector.reduced_count = kept;
+        return kept;
+    };
+    auto* out = static_cast<uint8_t*>(job.dst.addr);
+    if (g_mode == 0) return collect(out);
+    uint64_t kept;
+    if ((g_mode & kNoData) == 0 || job.pattern.addr == nullptr) {
+        kept = collect(nullptr);
+    } else {
+        // Two data-free runs keep different numbers, so that a kernel that branches on them shows.
+        kept = uint64_t(job.repeats) * each * (g_launch->seed == 1 ? 2 : 3) / 4;
+        g_launch->value_read = true;
     }
-    g_core->vector.reduced_count = kept;
+    Instr& instr = begin("GatherMask", Pipe::V, NPUFORGE_SITE());
+    const uint32_t whole = each / per_block, rest = each % per_block;
+    Access in = block_of(job.src, job.src.block_stride == 1 ? each * size : 32, false, "src0");
+    in.repeats = job.repeats;
+    in.repeat_step = int64_t(job.src.repeat_stride) * 32;
+    if (job.src.block_stride == 1 || whole > 0) {
+        if (job.src.block_stride != 1) {
+            in.rows = whole;
+            in.row_step = int64_t(job.src.block_stride) * 32;
+        }
+        if (each > 0) instr.accesses.push_back(in);
+    }
+    if (job.src.block_stride != 1 && rest > 0) {
+        Access tail = in;
+        tail.base += int64_t(whole) * job.src.block_stride * 32;
+        tail.rows = 1;
+        tail.row_bytes = rest * size;
+        tail.align = 1;
+        instr.accesses.push_back(tail);
+    }
+    if (job.pattern.addr != nullptr) {
+        Access pattern = block_of(job.pattern, (each + 7) / 8, false, "src1Pattern");
+        pattern.repeats = job.repeats;
+        pattern.repeat_step = int64_t(job.pattern.repeat_stride) * 32;
+        if (each > 0) instr.accesses.push_back(pattern);
+    }
+    if (kept > 0) instr.accesses.push_back(block_of(job.dst, static_cast<uint32_t>(kept * size), true, "dst"));
+    Lanes lanes{};
+    lanes.repeats = static_cast<uint32_t>((uint64_t(job.repeats) * each * size + 255) / 256);
+    if (commit_vector(instr, lanes, size)) collect(out);
     return kept;
 }
 

@@ -422,13 +422,27 @@ void reduce_all(Reduction kind, const Extent& extent, const Tile& dst, const Til
     keep_best(src.type, overall, src.block_stride == 1 && src.repeat_stride == 8);
 }
 
-uint64_t reduced_sum() { return bits_of(g_core->vector.accumulated_type, g_core->vector.accumulated); }
+namespace {
+
+// The scalar unit reads a register that depends on tensor values.
+bool without_data() {
+    if ((g_mode & kNoData) == 0) return false;
+    g_launch->value_read = true;
+    return true;
+}
+
+}  // namespace
+
+uint64_t reduced_sum() {
+    if (without_data()) return fake_value(&g_core->vector.accumulated);
+    return bits_of(g_core->vector.accumulated_type, g_core->vector.accumulated);
+}
 
 void reduced_best(uint64_t& value, uint64_t& index) {
     const VectorState& state = g_core->vector;
     if (!state.best_contiguous)
         report("RED-06", "the last maximum or minimum was not over contiguous repeats in normal mode");
-    value = state.best_value;
+    value = without_data() ? fake_value(&state.best_value) : state.best_value;
     index = state.best_index;
 }
 
