@@ -53,6 +53,7 @@ _SYSTEM_WORKSPACE = 16 << 20
 _HOST_NAMES = {"float32": "DT_FLOAT", "bfloat16": "DT_BF16", "float64": "DT_DOUBLE"}
 
 Value = HostTensor | list[HostTensor] | None
+_Variant = tuple[tuple[tuple[str, str], ...], int | None]
 # An output's shape and dtype, or those of the members of a dynamic output.
 Wanted = tuple[Sequence[int], str] | list[tuple[Sequence[int], str]]
 
@@ -68,7 +69,7 @@ class OperatorSource:
     sandbox: Sandbox | None = None
     host: BuildResult | None = None
     _description: OpDescription | None = None
-    _builds: dict[tuple[tuple[str, str], ...], KernelBuild] = field(default_factory=dict)
+    _builds: dict[_Variant, KernelBuild] = field(default_factory=dict)
 
     @staticmethod
     def open(
@@ -195,12 +196,19 @@ class OperatorSource:
         types = operator.combination(
             {name: _host_type(value) for name, value in inputs.items() if value}
         )
-        build = self._kernel(operator, types)
-        if not build.ok:
+        # The tiling key chooses the instance of a kernel that is a template; any other kernel is
+        # built first, so that what does not compile is known whatever tiling says.
+        template = bool(self.description().templates.get(operator.type))
+        build = None if template else self._kernel(operator, types)
+        if build is not None and not build.ok:
             return Prepared(build=build, diagnostics=build.diagnostics)
         tiling = self._tiling(operator, inputs, attrs, outputs)
         if not tiling.ok:
             return Prepared(build=build, error=f"tiling: {tiling.message}")
+        if build is None:
+            build = self._kernel(operator, types, tiling.tiling_key)
+            if not build.ok:
+                return Prepared(build=build, diagnostics=build.diagnostics)
         made = _outputs(operator, tiling, types, outputs)
         launch = Launch(
             tiling.block_dim, _arguments(operator, inputs, made, tiling, build), tiling.tiling_key
@@ -228,22 +236,29 @@ class OperatorSource:
         )
         return compute_tiling(library, operator, request, soc=self.soc, sandbox=self.sandbox)
 
-    def _kernel(self, operator: Operator, types: Mapping[str, str]) -> KernelBuild:
-        key = tuple(sorted(types.items()))
+    def _kernel(
+        self, operator: Operator, types: Mapping[str, str], template_key: int | None = None
+    ) -> KernelBuild:
+        """The build for these element types, and for what the key of a template stands for."""
+        key = (tuple(sorted(types.items())), template_key)
         if key not in self._builds:
             source = self.project.kernel_source(operator)
             entry = self.project.kernel_entry(operator)
             names = [found.name for found in find_entries(source, self.project.include_dirs)]
-            build = Kernel.build(
+            if entry not in names and len(names) == 1:
+                entry = names[0]
+            if template_key is not None:
+                values = self.description().template_arguments(operator, template_key).values()
+                entry = f"{entry}<{', '.join(str(value) for value in values)}>"
+            self._builds[key] = Kernel.build(
                 source,
-                entry=entry if entry in names or len(names) != 1 else names[0],
+                entry=entry,
                 prelude=kernel_prelude(self.description(), operator.type, types),
                 include_dirs=self.project.include_dirs,
                 root=self.project.root,
                 toolchain=self.toolchain,
                 sandbox=self.sandbox,
             )
-            self._builds[key] = build
         return self._builds[key]
 
 

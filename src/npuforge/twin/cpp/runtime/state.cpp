@@ -71,8 +71,9 @@ uint64_t fake_value(const void* addr) {
     uint64_t x = reinterpret_cast<uint64_t>(addr) * 0x9e3779b97f4a7c15ull + g_launch->seed * 0xbf58476d1ce4e5b9ull;
     x ^= x >> 31;
     // Small positive numbers in every type: 0x3f80 is 1.0 in the upper half of a float.
-    return g_launch->seed == 1 ? 0x3c003c003c003c00ull : 0x4000400040004000ull + (x & 0x0003000300030003ull);
+    // Odd in the other run, so that a mask or a remainder of small size sees a difference too.
+    return g_launch->seed == 1 ? 0x3c003c003c003c00ull
+                               : 0x4000400040004000ull + ((x & 0x0003000300030003ull) | 0x0001000100010001ull);
 }
-
 
 }  // namespace npuforge
