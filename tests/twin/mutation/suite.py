@@ -80,20 +80,18 @@ def clean() -> list[Variant]:
 
 
 def faults() -> list[Variant]:
-    found = []
-    for name in KERNELS:
-        for entry in tomllib.loads((FOLDER / "faults" / f"{name}.toml").read_text())["fault"]:
-            found.append(
-                Variant(
-                    name,
-                    entry["kind"],
-                    tuple(entry["rules"]),
-                    tuple((old, new) for old, new in entry.get("edits", [])),
-                    entry.get("roles", {}),
-                    entry.get("blocks", 0),
-                )
-            )
-    return found
+    return [
+        Variant(
+            name,
+            entry["kind"],
+            tuple(entry["rules"]),
+            tuple((old, new) for old, new in entry.get("edits", [])),
+            entry.get("roles", {}),
+            entry.get("blocks", 0),
+        )
+        for name in KERNELS
+        for entry in tomllib.loads((FOLDER / "faults" / f"{name}.toml").read_text())["fault"]
+    ]
 
 
 def build_together(variants: Sequence[Variant], folder: Path) -> Path:

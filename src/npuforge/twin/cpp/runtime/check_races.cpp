@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Races: accesses to the same bytes, one of them a write, that nothing orders.
+#include <bit>
+
 #include "check_state.h"
 #include "report.h"
 
@@ -86,8 +88,7 @@ void write_cell(Cell& cell, RaceContext& c) {
 template <typename Fn> void for_cells(Shadow& shadow, ShadowBlock& block, uint32_t mask, Fn fn) {
     if (mask == kAllBytes && block.split == 0) return fn(block.cell);
     Shadow::Bytes& cells = shadow.bytes_of(block);
-    for (uint32_t i = 0; i < kShadowBlock; ++i)
-        if (mask >> i & 1) fn(cells[i]);
+    for (; mask != 0; mask &= mask - 1) fn(cells[static_cast<size_t>(std::countr_zero(mask))]);
 }
 
 }  // namespace

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// Small kernels, each for one question to the checker. Every one takes an input, an output and a
+// workspace.
+#include "kernel_operator.h"
+#include "npu/entry.h"
+using namespace AscendC;
+
+constexpr uint32_t N = 256;
+
+struct Tensors {
+    __aicore__ inline Tensors(GM_ADDR x, GM_ADDR y, GM_ADDR w) {
+        xGm.SetGlobalBuffer((__gm__ float*)x, N);
+        yGm.SetGlobalBuffer((__gm__ float*)y, N);
+        work.SetGlobalBuffer((__gm__ float*)w, N);
+    }
+    GlobalTensor<float> xGm, yGm, work;
+};
+
+__global__ __aicore__ void race(GM_ADDR x, GM_ADDR y, GM_ADDR w) {
+    Tensors gm(x, y, w);
+    LocalTensor<float> a(TPosition::VECIN, 0, N);
+    DataCopy(a, gm.xGm, N);
+    Adds(a, a, 1.0f, N);  // line of the second access
+    PipeBarrier<PIPE_ALL>();
+    DataCopy(gm.yGm, a, N);
+}
+
+// The row is computed in whole blocks; the garbage behind 250 elements goes nowhere.
+__global__ __aicore__ void garbage_stays(GM_ADDR x, GM_ADDR y, GM_ADDR w) {
+    Tensors gm(x, y, w);
+    LocalTensor<float> a(TPosition::VECIN, 0, N), b(TPosition::VECOUT, 1024, N);
+    DataCopyExtParams row{1, 250 * sizeof(float), 0, 0, 0}, rest{1, 6 * sizeof(float), 0, 0, 0};
+    DataCopyPad(a, gm.xGm, row, {false, 0, 0, 0.0f});
+    PipeBarrier<PIPE_ALL>();
+    Adds(b, a, 1.0f, N);
+    Muls(b, b, 2.0f, N);
+    PipeBarrier<PIPE_ALL>();
+    DataCopyPad(gm.yGm, b, row);
+    DataCopyPad(gm.yGm[250], b, rest);
+}
+
+// The same garbage through the workspace and a reduction into the output.
+__global__ __aicore__ void garbage_escapes(GM_ADDR x, GM_ADDR y, GM_ADDR w) {
+    Tensors gm(x, y, w);
+    LocalTensor<float> a(TPosition::VECIN, 0, N), b(TPosition::VECOUT, 1024, N);
+    DataCopyExtParams row{1, 250 * sizeof(float), 0, 0, 0};
+    DataCopyPad(a, gm.xGm, row, {false, 0, 0, 0.0f});
+    PipeBarrier<PIPE_ALL>();
+    Adds(b, a, 1.0f, N);  // first use of the garbage
+    PipeBarrier<PIPE_ALL>();
+    DataCopy(gm.work, b, N);
+    PipeBarrier<PIPE_ALL>();
+    DataCopy(a, gm.work, N);
+    PipeBarrier<PIPE_ALL>();
+    WholeReduceSum<float>(b, a, 64, 4, 1, 1, 8);
+    PipeBarrier<PIPE_ALL>();
+    Duplicate(b[8], 0.0f, N - 8);
+    PipeBarrier<PIPE_ALL>();
+    DataCopyPad(gm.yGm, b, {1, 16, 0, 0, 0});
+}
+
+__global__ __aicore__ void null_pointer(GM_ADDR x, GM_ADDR y, GM_ADDR w) {
+    volatile __gm__ int32_t* nowhere = (__gm__ int32_t*)(x - x);
+    *nowhere = 1;
+}
+
+// Wasteful in every way the time model knows about.
+__global__ __aicore__ void slow(GM_ADDR x, GM_ADDR y, GM_ADDR w) {
+    Tensors gm(x, y, w);
+    LocalTensor<float> a(TPosition::VECIN, 0, N);
+    for (uint32_t i = 0; i < N; i += 8) {
+        DataCopy(a[i], gm.xGm[i], 8);
+    }
+    for (uint32_t i = 0; i < N / 8; ++i) {
+        PipeBarrier<PIPE_ALL>();
+        Adds(a[i * 8], a[i * 8], 1.0f, 8);
+    }
+    for (uint32_t i = 0; i < N; ++i) a.SetValue(i, 1.0f);
+    PipeBarrier<PIPE_ALL>();
+    DataCopy(gm.yGm, a, N);
+}
+
+NPUFORGE_ENTRY(race)
+NPUFORGE_ENTRY(garbage_stays)
+NPUFORGE_ENTRY(garbage_escapes)
+NPUFORGE_ENTRY(null_pointer)
+NPUFORGE_ENTRY(slow)

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a report says: places, pipes, severities, cycles; and what is no report."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from npuforge import rules
+from npuforge.twin.execute import Mode, RunResult, execute
+from npuforge.twin.kernel import KernelBuild
+from npuforge.twin.launch import Launch, WorkspaceArgument, output, tensor
+from npuforge.twin.recipes import CPP_ROOT
+from npuforge.twin.toolchain import Toolchain
+
+SOURCE = Path(__file__).with_name("kernels.cpp")
+Run = Callable[..., RunResult]
+
+
+@pytest.fixture(scope="module")
+def run() -> Run:
+    built = Toolchain.find().compile([SOURCE], kind="kernel", name="check_kernels")
+    assert built.path is not None, built.log
+
+    def call(entry: str, mode: Mode = "check") -> RunResult:
+        build = KernelBuild(entry, SOURCE, SOURCE.parent, built.path, [], [])
+        launch = Launch(
+            1,
+            [
+                tensor("x", np.arange(256, dtype=np.float32)),
+                output("y", [256], "float32"),
+                WorkspaceArgument("w", 4096),
+            ],
+        )
+        return execute(build, launch, mode=mode)
+
+    return call
+
+
+def line_of(text: str) -> int:
+    lines = SOURCE.read_text().splitlines()
+    return next(number for number, line in enumerate(lines, 1) if text in line)
+
+
+def test_a_race_names_both_places_and_pipes(run: Run) -> None:
+    (race,) = run("race").races
+    assert race.rule == "SYNC-01"
+    assert (race.first.pipe, race.second.pipe) == ("MTE2", "V")
+    assert race.second.line == line_of("line of the second access")
+    assert race.first.line == race.second.line - 1
+    assert "bytes 0 to 1024" in race.message
+
+
+def test_garbage_nobody_looks_at_is_no_report(run: Run) -> None:
+    result = run("garbage_stays")
+    assert result.error is None
+    assert not result.findings
+    assert not result.races
+
+
+def test_garbage_in_an_output_is_reported_where_it_was_first_used(run: Run) -> None:
+    result = run("garbage_escapes")
+    reported = {v.rule: v for v in result.violations}
+    assert set(reported) == {"CPY-09", "MEM-09"}
+    assert reported["CPY-09"].line == line_of("first use of the garbage")
+    assert reported["MEM-09"].severity == "warning"
+
+
+def test_a_null_pointer_is_reported_at_its_line(run: Run) -> None:
+    result = run("null_pointer")
+    assert result.error == "the kernel accessed memory it does not own"
+    assert [(v.rule, v.line) for v in result.violations] == [
+        ("MEM-11", line_of("*nowhere = 1;")),
+    ]
+
+
+def test_advice_comes_with_the_cycles_lost(run: Run) -> None:
+    result = run("slow", mode="time")
+    lost = {advice.rule: advice.cycles_lost or 0 for advice in result.advice}
+    assert {"CPY-23", "EVT-07", "SCL-03"} <= set(lost)
+    assert all(cycles > 0 for cycles in lost.values())
+    assert not result.violations
+
+
+def test_rules_of_pipe_pairs_are_those_of_the_catalogue() -> None:
+    text = (CPP_ROOT / "runtime" / "check_races.cpp").read_text()
+    pipes = ("S", "V", "MTE2", "MTE3", "MTE1", "M", "FIX")
+    table = re.findall(r"/\* (\w+) \*/\s+\{(.*)\},", text)
+    assert [name for name, _ in table] == list(pipes)
+    for first, row in table:
+        for second, rule in zip(pipes, re.findall(r'"([A-Z]+-\d+)"', row), strict=True):
+            catalogued = rules.for_pipes(first, second)
+            assert catalogued is None or catalogued.id == rule, (first, second)
