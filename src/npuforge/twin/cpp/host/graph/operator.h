@@ -1,4 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "npuforge_host/ge_types.h"
+#include "npuforge_host/operator.h"

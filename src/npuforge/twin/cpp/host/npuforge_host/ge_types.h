@@ -114,7 +114,4 @@ public:
 
 const char* GetFormatName(Format format);
 
-// Graph operators exist only as the argument type of selection callbacks, which the twin never runs.
-class Operator;
-
 }  // namespace ge

@@ -37,6 +37,12 @@
 #define OP_LOGE_IF(condition, result, ...) \
     NPUFORGE_IF(condition, NPUFORGE_LOG(kError, __VA_ARGS__), return result)
 #endif
+#ifndef OP_LOGE_WITHOUT_REPORT
+#define OP_LOGE_WITHOUT_REPORT(...) NPUFORGE_LOG(kError, __VA_ARGS__)
+#endif
+#ifndef OPS_CHECK
+#define OPS_CHECK(condition, action, result) NPUFORGE_IF(condition, action, result)
+#endif
 #ifndef OP_CHECK_IF
 #define OP_CHECK_IF(condition, action, result) NPUFORGE_IF(condition, action, result)
 #endif

@@ -6,6 +6,7 @@
 #include <list>
 
 #include "npuforge_host/op_impl.h"
+#include "npuforge_host/operator.h"
 
 namespace optiling {
 using OP_CHECK_FUNC = ge::graphStatus (*)(const ge::Operator&, ge::AscendString&);

@@ -187,6 +187,12 @@ const char* GetFormatName(Format format) {
     return name.c_str();
 }
 
+TensorDesc Operator::GetInputDescByName(const char*) const { return {}; }
+TensorDesc Operator::GetOutputDescByName(const char*) const { return {}; }
+TensorDesc Operator::GetInputDesc(uint32_t) const { return {}; }
+TensorDesc Operator::GetOutputDesc(uint32_t) const { return {}; }
+size_t Operator::GetInputsSize() const { return 0; }
+
 }  // namespace ge
 
 namespace fe {
