@@ -61,7 +61,9 @@ def test_endless_loop() -> None:
 def test_crash() -> None:
     result = _run("*(volatile int*)8 = 1;")
     assert result.error == "the kernel accessed memory it does not own"
-    assert [finding.rule for finding in result.findings] == ["MEM-04"]
+    (finding,) = result.findings
+    assert finding.rule.startswith("MEM-")
+    assert finding.line is not None
 
 
 def test_abort() -> None:
