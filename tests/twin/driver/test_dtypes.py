@@ -52,3 +52,9 @@ def test_unwritten_counts_whole_elements() -> None:
 def test_unknown_name_is_one_line() -> None:
     with pytest.raises(UsageError, match="unknown dtype 'float8'; known: float16"):
         dtypes.find("float8")
+
+
+def test_unwritten_complex_needs_both_parts() -> None:
+    raw = np.full(32, dtypes.poison("complex128"), np.uint8)
+    raw[0] = 0
+    assert dtypes.unwritten(raw, "complex128") == 1
