@@ -37,6 +37,9 @@ def _options(command: Command) -> Command:
                 "--setup", help="Command run in a copy of a program's folder before the program."
             ),
             click.option(
+                "--verify", help="Command run after the program; status 0 means right results."
+            ),
+            click.option(
                 "--auto-sync/--no-auto-sync",
                 default=True,
                 help="Model the compiler's automatic synchronisation (default: on).",
@@ -79,6 +82,7 @@ def _main(
     soc: str,
     entry: str | None,
     setup: str | None,
+    verify: str | None,
     auto_sync: bool,
     json_out: str | None,
     trace: Path | None = None,
@@ -88,7 +92,8 @@ def _main(
     from npuforge.twin.sources import recognise  # noqa: PLC0415
     from npuforge.twin.sources.direct import DirectProgram  # noqa: PLC0415
     from npuforge.twin.sources.model_answer import ModelAnswer  # noqa: PLC0415
-    from npuforge.twin.verify import verify, verify_program  # noqa: PLC0415
+    from npuforge.twin.verify import verify as verify_cases  # noqa: PLC0415
+    from npuforge.twin.verify import verify_program  # noqa: PLC0415
 
     chip = load_soc(soc).soc
     source = recognise(path, entry=entry, soc=chip)
@@ -96,7 +101,13 @@ def _main(
         _refuse_launch(source, launch_file)
         with _patience(json_out):
             report = verify_program(
-                source, steps=(step,), soc=chip, setup=setup, auto_sync=auto_sync, trace=trace
+                source,
+                steps=(step,),
+                soc=chip,
+                setup=setup,
+                command=verify,
+                auto_sync=auto_sync,
+                trace=trace,
             )
     elif isinstance(source, ModelAnswer):
         from npuforge.twin.model_verify import verify_model  # noqa: PLC0415 (imports torch)
@@ -106,13 +117,13 @@ def _main(
         with _patience(json_out):
             report = verify_model(source, launch_file, steps=(step,), soc=chip, auto_sync=auto_sync)
     else:
-        if setup is not None:
-            raise UsageError("--setup is for programs with their own main")
+        if setup is not None or verify is not None:
+            raise UsageError("--setup and --verify are for programs with their own main")
         if launch_file is None:
             raise UsageError(f"{path} needs --launch FILE: it does not say what to run it with")
         cases = launches.load(launch_file)
         with _patience(json_out):
-            report = verify(
+            report = verify_cases(
                 source, cases, steps=(step,), soc=chip, auto_sync=auto_sync, trace=trace
             )
     return _finish(report, json_out)

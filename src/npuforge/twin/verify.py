@@ -77,11 +77,16 @@ def verify_program(
     steps: Sequence[Step] = ("check", "time"),
     soc: str = "910b2",
     setup: str | None = None,
+    command: str | None = None,
     limits: Limits | None = None,
     auto_sync: bool = True,
     trace: Path | None = None,
 ) -> Report:
-    """The verdict on a program with its own `main`: its exit status judges its results."""
+    """The verdict on a program with its own `main`: its exit status judges its results.
+
+    `setup` is a command run before it in its folder, `command` one run after it that judges what it
+    wrote.
+    """
     started = time.monotonic()
     sandbox = program.sandbox or Sandbox.detect()
     build = program.build()
@@ -101,6 +106,7 @@ def verify_program(
             mode="timed" if step == "time" else step,
             soc=soc,
             setup=setup,
+            verify=None if step == "time" else command,
             limits=limits,
             auto_sync=auto_sync,
             trace=trace if step == "time" else None,
@@ -112,6 +118,7 @@ def verify_program(
             violations=[*verdict.violations, *done.violations],
             advice=[*verdict.advice, *done.advice],
             races=[*verdict.races, *done.races],
+            correct=verdict.correct if done.correct is None else done.correct,
             error=verdict.error or done.error,
         )
     verdict = replace(verdict, seconds=round(time.monotonic() - started, 3), **total(timings))

@@ -36,8 +36,9 @@ def project(tmp_path: Path, kernels: Path) -> Path:
 def test_program_runs_is_checked_and_timed(project: Path, tmp_path: Path) -> None:
     program = recognise(project)
     assert isinstance(program, DirectProgram)
-    report = verify_program(program, setup=_SETUP)
+    report = verify_program(program, setup=_SETUP, command="test -s input/x.bin")
     verdict = report.verdict
+    assert verdict.correct
     assert verdict.diagnostics == []
     assert verdict.error is None, report.printed
     assert verdict.ok
@@ -53,6 +54,13 @@ def test_exit_status_is_reported(project: Path) -> None:
     report = verify_program(DirectProgram.open(project), steps=("run",))
     assert report.verdict.error == "the program ended with status 3 and left no result"
     assert report.verdict.exit_status == 1
+
+
+def test_command_after_the_program_judges(project: Path) -> None:
+    program = DirectProgram.open(project)
+    report = verify_program(program, steps=("run",), setup=_SETUP, command="echo bad; exit 1")
+    assert report.verdict.correct is False
+    assert report.printed.endswith("bad\n")
 
 
 def test_failing_setup_is_one_line(project: Path) -> None:

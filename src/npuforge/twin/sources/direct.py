@@ -14,7 +14,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -50,6 +50,7 @@ class ProgramRun:
     advice: list[Advice] = field(default_factory=list)
     races: list[Race] = field(default_factory=list)
     timings: list[TimingReport] = field(default_factory=list)
+    correct: bool | None = None
     error: str | None = None
 
 
@@ -113,12 +114,17 @@ class DirectProgram:
         mode: Literal["run", "check", "timed"] = "check",
         soc: str | Soc = "910b2",
         setup: str | None = None,
+        verify: str | None = None,
         arguments: Sequence[str] = (),
         limits: Limits | None = None,
         auto_sync: bool = True,
         trace: Path | None = None,
     ) -> ProgramRun:
-        """Run the program once, in a copy of its folder; `setup` is a command run there before."""
+        """Run the program once, in a copy of its folder.
+
+        `setup` is a command run there before; `verify` one run after it whose exit status says
+        whether the results are right.
+        """
         if build.path is None:
             raise UsageError(f"{self.name} did not compile; it cannot run")
         chip = soc if isinstance(soc, Soc) else load_soc(soc)
@@ -129,7 +135,9 @@ class DirectProgram:
             work = scratch / "work"
             _copy(self.root, work)
             if setup is not None:
-                _prepare(setup, scratch, work, sandbox)
+                prepared = _shell(setup, scratch, work, sandbox)
+                if prepared.returncode != 0:
+                    raise UsageError(f"the set-up command failed: {_reason(prepared)}")
             write_constants(scratch / "constants.txt", chip)
             done = sandbox.run(
                 [build.path, *arguments],
@@ -145,7 +153,12 @@ class DirectProgram:
                     "NPUFORGE_AUTO_SYNC": str(int(auto_sync)),
                 },
             )
-            return self._collect(scratch, done, build.path, chip, bounds, trace)
+            outcome = self._collect(scratch, done, build.path, chip, bounds, trace)
+            if verify is None or outcome.error is not None:
+                return outcome
+            judged = _shell(verify, scratch, work, sandbox)
+            said = (judged.stdout + judged.stderr).decode(errors="replace")
+            return replace(outcome, correct=judged.returncode == 0, printed=outcome.printed + said)
 
     def _collect(
         self,
@@ -287,18 +300,19 @@ def _walk(folder: Path) -> Iterator[tuple[Path, Path]]:
                 yield path, path.relative_to(folder)
 
 
-def _prepare(setup: str, scratch: Path, work: Path, sandbox: Sandbox) -> None:
-    """Run the set-up command with this interpreter's packages in reach."""
+def _shell(command: str, scratch: Path, work: Path, sandbox: Sandbox) -> Completed:
+    """Run a command of the user's with this interpreter's packages in reach."""
     folder = Path(sys.executable).parent
-    done = sandbox.run(
-        ["sh", "-c", setup],
+    return sandbox.run(
+        ["sh", "-c", command],
         scratch=scratch,
         readable=[Path(sys.prefix), Path(sys.base_prefix)],
         limits=_SETUP_LIMITS,
         cwd=work,
         env={"PATH": f"{folder}:/usr/local/bin:/usr/bin:/bin", "OMP_NUM_THREADS": "1"},
     )
-    if done.returncode != 0:
-        lines = done.stderr.decode(errors="replace").strip().splitlines()
-        reason = done.killed_by or (lines[-1] if lines else f"status {done.returncode}")
-        raise UsageError(f"the set-up command failed: {reason}")
+
+
+def _reason(done: Completed) -> str:
+    lines = done.stderr.decode(errors="replace").strip().splitlines()
+    return done.killed_by or (lines[-1] if lines else f"status {done.returncode}")
