@@ -18,6 +18,7 @@ from npuforge.twin.lint.finding import Finding
 from npuforge.twin.lint.model import Function
 from npuforge.twin.lint.model import build as build_model
 from npuforge.twin.lint.source import read
+from npuforge.twin.rewrite import rewrite_launches
 from npuforge.twin.toolchain import Toolchain
 from npuforge.verdict import Diagnostic, Violation
 
@@ -97,7 +98,7 @@ class Kernel:
             [_unit(path, project, chosen.name, tools)],
             kind="kernel",
             name=symbol_of(chosen.name),
-            include_dirs=[project, *folders],
+            include_dirs=[path.parent, project, *folders],
             defines=_defines(defines),
             prelude=prelude,
             root=project,
@@ -195,7 +196,12 @@ def _unit(source: Path, project: Path, entry: str, tools: Toolchain) -> Path:
     """
     inside = source.is_relative_to(project)
     named = source.relative_to(project) if inside else source
-    text = f'#include "{named}"\n#include "npu/entry.h"\n'
+    written = source.read_text("utf-8", errors="replace")
+    text = f'#include "{named}"\n'
+    if "<<<" in written:
+        # A launch wrapper beside the kernel: only the device compiler knows the syntax.
+        text = f'#include "npu/direct.h"\n#line 1 "{named}"\n{rewrite_launches(written, str(named))}\n'
+    text += '#include "npu/entry.h"\n'
     if "<" in entry:
         text += f"NPUFORGE_ENTRY_AS({symbol_of(entry)}, {entry})\n"
     else:

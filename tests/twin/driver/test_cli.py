@@ -38,8 +38,13 @@ def test_wrong_result_is_status_1_with_a_pattern(
 ) -> None:
     launch = tmp_path / "add.toml"
     launch.write_text((kernels / "add.toml").read_text().replace("x + y", "(x + y) / 2"))
-    assert main(["run", str(kernels / "add.cpp"), "--launch", str(launch)]) == 1
+    out = tmp_path / "verdict.json"
+    call = ["run", str(kernels / "add.cpp"), "--launch", str(launch), "--json", str(out)]
+    assert main(call) == 1
     assert "every element is 2 times the reference" in capsys.readouterr().out
+    message = Verdict.from_json(out.read_text()).cases[0].message
+    assert message is not None
+    assert message.startswith("z: ")
 
 
 def test_profile_shows_pipes_and_writes_the_trace(

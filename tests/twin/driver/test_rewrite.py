@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from npuforge.errors import UsageError
-from npuforge.twin.sources.rewrite import rewrite_launches
+from npuforge.twin.rewrite import rewrite_launches
 
 _CALL = "::npuforge::direct::call([&](auto... npuforge_a) {{ {0}(npuforge_a...); }}, "
 _CONFIG = '"{0}", ::npuforge::direct::config({1})'

@@ -25,7 +25,7 @@ from npuforge.twin import session_result
 from npuforge.twin.execute import failure
 from npuforge.twin.kernel import find_entries, lint_violations, store_text
 from npuforge.twin.recipes import CPP_ROOT
-from npuforge.twin.sources.rewrite import rewrite_launches, tokens
+from npuforge.twin.rewrite import rewrite_launches, tokens
 from npuforge.twin.timing.report import TimingReport, build_report
 from npuforge.twin.toolchain import BuildResult, Toolchain
 from npuforge.verdict import Advice, Race, Violation

@@ -32,18 +32,32 @@ template <typename T> npuforge::Tile AsHalfWords(const LocalTensor<T>& tensor, c
 
 }  // namespace internal
 
-#define NPUFORGE_BINARY_MASKED(NAME, SUPPORTED, RULE)                                                             \
-    template <typename T, bool isSetMask = true>                                                                 \
-    inline void NAME(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1,           \
-                     uint64_t mask[], const RepeatTime repeatTime, const BinaryRepeatParams& repeatParams) {      \
-        static_assert(SUPPORTED<T>, "[" RULE "] " #NAME " does not support this data type on 2201");              \
-        internal::Binary(npuforge::VecOp::NAME, dst, src0, src1, mask, repeatTime, repeatParams, isSetMask);      \
-    }                                                                                                            \
-    template <typename T, bool isSetMask = true>                                                                 \
-    inline void NAME(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1,           \
-                     uint64_t mask, const RepeatTime repeatTime, const BinaryRepeatParams& repeatParams) {        \
-        static_assert(SUPPORTED<T>, "[" RULE "] " #NAME " does not support this data type on 2201");              \
-        internal::Binary(npuforge::VecOp::NAME, dst, src0, src1, mask, repeatTime, repeatParams, isSetMask);      \
+// The public form takes uint8_t, which code that passes these functions around relies on; a wider
+// argument is looked at before it is cut down (VEC-02).
+#define NPUFORGE_BINARY_MASKED(NAME, SUPPORTED, RULE)                                                               \
+    template <typename T, bool isSetMask = true>                                                                    \
+    inline void NAME(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1,             \
+                     uint64_t mask[], const uint8_t repeatTime, const BinaryRepeatParams& repeatParams) {           \
+        static_assert(SUPPORTED<T>, "[" RULE "] " #NAME " does not support this data type on 2201");                \
+        internal::Binary(npuforge::VecOp::NAME, dst, src0, src1, mask, repeatTime, repeatParams, isSetMask);        \
+    }                                                                                                               \
+    template <typename T, bool isSetMask = true>                                                                    \
+    inline void NAME(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1,             \
+                     uint64_t mask, const uint8_t repeatTime, const BinaryRepeatParams& repeatParams) {             \
+        static_assert(SUPPORTED<T>, "[" RULE "] " #NAME " does not support this data type on 2201");                \
+        internal::Binary(npuforge::VecOp::NAME, dst, src0, src1, mask, repeatTime, repeatParams, isSetMask);        \
+    }                                                                                                               \
+    template <typename T, bool isSetMask = true, typename R, internal::WideRepeat<R> = 0>                           \
+    inline void NAME(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1,             \
+                     uint64_t mask[], const R repeatTime, const BinaryRepeatParams& repeatParams) {                 \
+        static_assert(SUPPORTED<T>, "[" RULE "] " #NAME " does not support this data type on 2201");                \
+        internal::Binary(npuforge::VecOp::NAME, dst, src0, src1, mask, RepeatTime(repeatTime), repeatParams, isSetMask);\
+    }                                                                                                               \
+    template <typename T, bool isSetMask = true, typename R, internal::WideRepeat<R> = 0>                           \
+    inline void NAME(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1,             \
+                     uint64_t mask, const R repeatTime, const BinaryRepeatParams& repeatParams) {                   \
+        static_assert(SUPPORTED<T>, "[" RULE "] " #NAME " does not support this data type on 2201");                \
+        internal::Binary(npuforge::VecOp::NAME, dst, src0, src1, mask, RepeatTime(repeatTime), repeatParams, isSetMask);\
     }
 
 #define NPUFORGE_BINARY(NAME, SUPPORTED, RULE)                                                                    \

@@ -56,6 +56,9 @@ private:
 
 namespace internal {
 
+template <typename R>
+using WideRepeat = std::enable_if_t<std::is_convertible_v<R, int64_t> && !std::is_same_v<R, uint8_t>, int>;
+
 template <typename T, typename... Allowed> inline constexpr bool OneOf = (std::is_same_v<T, Allowed> || ...);
 template <typename T> inline constexpr bool IsArithmetic = OneOf<T, int16_t, half, int32_t, float>;
 template <typename T> inline constexpr bool IsFloating = OneOf<T, half, float>;

@@ -25,8 +25,7 @@ namespace npuforge_torch {
 template <typename... A> void exec_npu_cmd(const char* name, const A&... arguments) {
     Object list = Object::steal(PyList_New(0));
     (PyList_Append(list.get(), to_python(arguments).get()), ...);
-    static Object bridge = import_module("npuforge_bridge");
-    call_object(bridge.attribute("exec_npu_cmd"), std::string(name), list);
+    call_object(import_module("npuforge_bridge").attribute("exec_npu_cmd"), std::string(name), list);
 }
 
 }  // namespace npuforge_torch

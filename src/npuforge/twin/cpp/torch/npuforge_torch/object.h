@@ -65,9 +65,10 @@ private:
 
 inline Object import_module(const char* name) { return Object::steal(PyImport_ImportModule(name)); }
 
+// Kept for the life of the process: the interpreter is gone before static objects are destroyed.
 inline const Object& torch_module() {
-    static Object module = import_module("torch");
-    return module;
+    static const Object* module = new Object(import_module("torch"));
+    return *module;
 }
 
 }  // namespace npuforge_torch

@@ -8,15 +8,18 @@ namespace npuforge_torch {
 // Positional arguments, with tensor options as keywords.
 class CallArguments {
 public:
-    CallArguments() : positional_(Object::steal(PyList_New(0))), keywords_(Object::steal(PyDict_New())) {}
+    // Functions of the torch module take element types by keyword, methods of tensors in place.
+    explicit CallArguments(bool types_by_keyword) : types_by_keyword_(types_by_keyword), positional_(Object::steal(PyList_New(0))), keywords_(Object::steal(PyDict_New())) {}
     template <typename T> void add(const T& value) {
         if constexpr (std::is_same_v<T, at::TensorOptions>) {
             if (value.dtype_opt()) keyword("dtype", to_python(*value.dtype_opt()));
+        } else if constexpr (std::is_same_v<T, at::ScalarType>) {
+            if (types_by_keyword_) keyword("dtype", to_python(value));
+            else append(to_python(value));
         } else if constexpr (std::is_same_v<T, at::MemoryFormat> || std::is_same_v<T, at::Layout>) {
             // Everything is dense and contiguous here.
         } else {
-            const Object object = to_python(value);
-            if (PyList_Append(positional_.get(), object.get()) != 0) Object::rethrow();
+            append(to_python(value));
         }
     }
     void keyword(const char* name, const Object& value) { PyDict_SetItemString(keywords_.get(), name, value.get()); }
@@ -26,13 +29,23 @@ public:
     }
 
 private:
+    void append(const Object& object) {
+        if (PyList_Append(positional_.get(), object.get()) != 0) Object::rethrow();
+    }
+    bool types_by_keyword_;
     Object positional_, keywords_;
 };
 
 template <typename... A> Object call_object(const Object& function, const A&... arguments) {
-    CallArguments packed;
+    CallArguments packed(false);
     (packed.add(arguments), ...);
     return packed.call(function);
+}
+
+template <typename... A> Object call_torch(const char* name, const A&... arguments) {
+    CallArguments packed(true);
+    (packed.add(arguments), ...);
+    return packed.call(torch_module().attribute(name));
 }
 
 // A runtime that runs kernels in this process must know which memory belongs to tensors.
@@ -188,7 +201,7 @@ inline Tensor::operator std::vector<Tensor>() const {
 
 #define X(name)                                                                                              \
     template <typename... A> Tensor name(const A&... arguments) {                                            \
-        return Tensor(npuforge_torch::call_object(npuforge_torch::torch_module().attribute(#name), arguments...)); \
+        return Tensor(npuforge_torch::call_torch(#name, arguments...));                                      \
     }                                                                                                        \
     template <typename... A> Tensor name(std::initializer_list<int64_t> list, const A&... arguments) {       \
         return at::name(std::vector<int64_t>(list), arguments...);                                           \
@@ -214,7 +227,7 @@ inline std::vector<int64_t> infer_size(IntArrayRef a, IntArrayRef b) {
 
 #define NPUFORGE_TENSOR_OPERATOR(symbol, python)                                                              \
     template <typename B> Tensor operator symbol(const Tensor& a, const B& b) {                               \
-        return Tensor(npuforge_torch::call_object(npuforge_torch::torch_module().attribute(python), a, b));    \
+        return Tensor(npuforge_torch::call_torch(python, a, b));                                              \
     }
 NPUFORGE_TENSOR_OPERATOR(+, "add")
 NPUFORGE_TENSOR_OPERATOR(-, "sub")
