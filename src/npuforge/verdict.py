@@ -86,6 +86,7 @@ class Case:
     correct: bool | None = None
     max_abs: float | None = None
     max_rel: float | None = None
+    message: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

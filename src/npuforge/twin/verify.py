@@ -163,6 +163,10 @@ class _Judge:
                 timed = self._execute(ready, "time")
                 if timed.error is not None:
                     self.error = self.error or _at(case, cases, timed.error)
+        reports = [
+            replace(report, verdict=replace(report.verdict, message=report.summary or None))
+            for report in reports
+        ]
         known = [report.verdict.correct for report in reports]
         correct = None if all(c is None for c in known) else all(c is not False for c in known)
         timing = timed.timing if timed is not None else None
