@@ -38,9 +38,9 @@ def pretend_framework() -> None:
     framework, utils = types.ModuleType("framework"), types.ModuleType("framework.utils")
 
     def check_precision(
-        reference: Any, candidate: Any, max_abs: float, max_rel: float
+        reference: Any, candidate: Any, max_abs_error: float, max_rel_error: float
     ) -> tuple[int, torch.Tensor, torch.Tensor]:
-        passed, _ = default_check(reference, candidate, max_abs, max_rel)
+        passed, _ = default_check(reference, candidate, max_abs_error, max_rel_error)
         nothing = torch.zeros(1)
         return int(passed), nothing, nothing
 

@@ -119,7 +119,8 @@ def _run(folder: Path, answer: Path, mode: str, limit: int, result: TaskResult) 
         lines = (scratch / "cases.jsonl").read_text().splitlines() if not done.error else []
         cases = [json.loads(line) for line in lines]
     result.passed = sum(case["passed"] for case in cases)
-    counts = Counter(v.rule for _, call in done.calls for v in call.violations)
+    reported = [v for _, call in done.calls for v in call.violations if v.severity == "error"]
+    counts = Counter(violation.rule for violation in reported)
     counts.update(race.rule for _, call in done.calls for race in call.races)
     result.violations = dict(counts)
     failed = [f"case {c['case']}: {c['detail']}" for c in cases if not c["passed"]]

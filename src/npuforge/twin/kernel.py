@@ -200,7 +200,8 @@ def _unit(source: Path, project: Path, entry: str, tools: Toolchain) -> Path:
     text = f'#include "{named}"\n'
     if "<<<" in written:
         # A launch wrapper beside the kernel: only the device compiler knows the syntax.
-        text = f'#include "npu/direct.h"\n#line 1 "{named}"\n{rewrite_launches(written, str(named))}\n'
+        rewritten = rewrite_launches(written, str(named))
+        text = f'#include "npu/direct.h"\n#line 1 "{named}"\n{rewritten}\n'
     text += '#include "npu/entry.h"\n'
     if "<" in entry:
         text += f"NPUFORGE_ENTRY_AS({symbol_of(entry)}, {entry})\n"

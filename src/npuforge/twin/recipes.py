@@ -65,7 +65,14 @@ RECIPES: dict[Kind, Recipe] = {
         with_runtime=True,
         suffix=".so",
     ),
-    "host": Recipe(_UNTRUSTED, ("host",), "host/host_pch.h", ("-shared",), suffix=".so"),
+    # Projects define helpers twice in files that the vendor's build links separately.
+    "host": Recipe(
+        _UNTRUSTED,
+        ("host",),
+        "host/host_pch.h",
+        ("-shared", "-Wl,-z,muldefs"),
+        suffix=".so",
+    ),
     # Bindings are called a few times per run: compile speed is all that counts.
     "extension": Recipe(
         ("-std=gnu++20", "-O0", "-fPIC", "-fvisibility=default", "-w"),
