@@ -9,7 +9,7 @@ namespace internal {
 
 template <typename T> inline constexpr bool IsComparable = OneOf<T, half, float, int32_t>;
 template <typename U> inline constexpr bool IsBitResult = OneOf<U, int8_t, uint8_t>;
-template <typename U> inline constexpr bool IsChooser = OneOf<U, uint8_t, uint16_t, uint32_t, uint64_t>;
+template <typename U> inline constexpr bool IsChooser = OneOf<U, int8_t, uint8_t, uint16_t, uint32_t, uint64_t>;
 template <typename S> inline constexpr bool IsTensor = false;
 template <typename T> inline constexpr bool IsTensor<LocalTensor<T>> = true;
 
@@ -127,14 +127,14 @@ template <typename T, typename U, bool isSetMask = true>
 inline void Select(const LocalTensor<T>& dst, const LocalTensor<U>& selMask, const LocalTensor<T>& src0,
                    const LocalTensor<T>& src1, SELMODE selMode, uint64_t mask[], RepeatTime repeatTime,
                    const BinaryRepeatParams& repeatParams) {
-    static_assert(internal::IsChooser<U>, "[DTY-08] selMask is a tensor of an unsigned type");
+    static_assert(internal::IsChooser<U>, "[DTY-08] selMask is a tensor of bytes or unsigned words");
     internal::SelectTensors(dst, selMask.AsTile(), src0, src1, selMode, mask, repeatTime, repeatParams, isSetMask);
 }
 template <typename T, typename U, bool isSetMask = true>
 inline void Select(const LocalTensor<T>& dst, const LocalTensor<U>& selMask, const LocalTensor<T>& src0,
                    const LocalTensor<T>& src1, SELMODE selMode, uint64_t mask, RepeatTime repeatTime,
                    const BinaryRepeatParams& repeatParams) {
-    static_assert(internal::IsChooser<U>, "[DTY-08] selMask is a tensor of an unsigned type");
+    static_assert(internal::IsChooser<U>, "[DTY-08] selMask is a tensor of bytes or unsigned words");
     internal::SelectTensors(dst, selMask.AsTile(), src0, src1, selMode, mask, repeatTime, repeatParams, isSetMask);
 }
 template <typename T, typename U>
@@ -150,13 +150,13 @@ inline void Select(const LocalTensor<T>& dst, const LocalTensor<U>& selMask, con
 template <typename T, typename U, bool isSetMask = true>
 inline void Select(const LocalTensor<T>& dst, const LocalTensor<U>& selMask, const LocalTensor<T>& src0, T src1,
                    SELMODE selMode, uint64_t mask[], RepeatTime repeatTime, const BinaryRepeatParams& repeatParams) {
-    static_assert(internal::IsChooser<U>, "[DTY-08] selMask is a tensor of an unsigned type");
+    static_assert(internal::IsChooser<U>, "[DTY-08] selMask is a tensor of bytes or unsigned words");
     internal::SelectScalar(dst, selMask.AsTile(), src0, src1, selMode, mask, repeatTime, repeatParams, isSetMask);
 }
 template <typename T, typename U, bool isSetMask = true>
 inline void Select(const LocalTensor<T>& dst, const LocalTensor<U>& selMask, const LocalTensor<T>& src0, T src1,
                    SELMODE selMode, uint64_t mask, RepeatTime repeatTime, const BinaryRepeatParams& repeatParams) {
-    static_assert(internal::IsChooser<U>, "[DTY-08] selMask is a tensor of an unsigned type");
+    static_assert(internal::IsChooser<U>, "[DTY-08] selMask is a tensor of bytes or unsigned words");
     internal::SelectScalar(dst, selMask.AsTile(), src0, src1, selMode, mask, repeatTime, repeatParams, isSetMask);
 }
 template <typename T, typename U>
