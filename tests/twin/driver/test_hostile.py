@@ -6,8 +6,8 @@ Every hostile kernel is bounded by itself, in case the sandbox does not stop it.
 
 from __future__ import annotations
 
-import os
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -37,17 +37,20 @@ extern "C" __global__ __aicore__ void hostile(GM_ADDR y)
 _LIMITS = Limits(cpu_s=2, wall_s=4, memory_bytes=512 * MIB, output_bytes=MIB, file_bytes=64 * MIB)
 
 
-def _run(body: str, limits: Limits = _LIMITS) -> RunResult:
-    before = _left_behind()
+@pytest.fixture(autouse=True)
+def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Scratch folders of the test lie in a place of their own, which is empty at the end."""
+    place = tmp_path / "scratch"
+    place.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(place))
+    yield
+    assert list(place.iterdir()) == []
+
+
+def _run(body: str) -> RunResult:
     build = Kernel.build(_FRAME.format(body=body))
     assert build.ok, build.log
-    result = execute(build, Launch(1, [output("y", (4,), "int32")]), mode="run", limits=limits)
-    assert _left_behind() == before
-    return result
-
-
-def _left_behind() -> set[str]:
-    return {name for name in os.listdir(tempfile.gettempdir()) if name.startswith("npuforge-run-")}
+    return execute(build, Launch(1, [output("y", (4,), "int32")]), mode="run", limits=_LIMITS)
 
 
 def test_endless_loop() -> None:
@@ -101,11 +104,12 @@ def test_writing_elsewhere_is_refused(tmp_path: Path) -> None:
     result = _run(
         f'const int a = open("{victim}", O_WRONLY | O_TRUNC);'
         f'const int b = open("{tmp_path}/new", O_WRONLY | O_CREAT, 0600);'
-        "out.SetValue(1, a); out.SetValue(2, b);"
+        "out.SetValue(1, a); out.SetValue(2, b < 0 ? 0 : 1);"
     )
     if Sandbox.detect().name in ("seccomp", "rlimits only"):
         pytest.skip("this machine offers no protection of files")
-    assert result.outputs["y"][:3].tolist() == [7, -1, -1]
+    # Creating a file may seem to work: it then lies in a /tmp of the sandbox's own.
+    assert result.outputs["y"][:2].tolist() == [7, -1]
     assert victim.read_text() == "untouched"
     assert not (tmp_path / "new").exists()
 
