@@ -34,7 +34,7 @@ extern "C" __global__ __aicore__ void hostile(GM_ADDR y)
     {body}
 }}
 """
-_LIMITS = Limits(cpu_s=2, wall_s=4, memory_bytes=512 * MIB, output_bytes=MIB, file_bytes=64 * MIB)
+_LIMITS = Limits(cpu_s=2, wall_s=4, memory_bytes=512 * MIB, output_bytes=MIB, file_bytes=32 * MIB)
 
 
 @pytest.fixture(autouse=True)
@@ -137,9 +137,9 @@ def test_endless_output() -> None:
 def test_huge_file() -> None:
     result = _run(
         'FILE* f = fopen("big", "w"); static char block[1 << 20];'
-        " for (int i = 0; f && i < 80; ++i) fwrite(block, 1, sizeof block, f); fclose(f);"
+        " for (int i = 0; f && i < 48; ++i) fwrite(block, 1, sizeof block, f); fclose(f);"
     )
-    assert result.error == "stopped: over the file size limit of 0.0625 GiB"
+    assert result.error == "stopped: over the file size limit of 0.03125 GiB"
 
 
 def test_output_replaced_by_a_link() -> None:
