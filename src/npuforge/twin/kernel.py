@@ -54,6 +54,11 @@ class KernelBuild:
         return symbol_of(self.entry)
 
 
+# Kernels have been named after these functions of the C library.
+_LIBRARY_NAMES = {"sqrt", "exp", "log", "sin", "cos", "tan", "tanh", "abs", "pow", "floor", "ceil", "div"}
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Entry:
     """A `__global__` function of a source."""
@@ -200,8 +205,11 @@ def _unit(source: Path, project: Path, entry: str, tools: Toolchain) -> Path:
     text = f'#include "{named}"\n'
     if "<<<" in written:
         # A launch wrapper beside the kernel: only the device compiler knows the syntax.
-        rewritten = rewrite_launches(written, str(named))
+        rewritten = rewrite_launches(written, str(named), drop=True)
         text = f'#include "npu/direct.h"\n#line 1 "{named}"\n{rewritten}\n'
+    if entry in _LIBRARY_NAMES:
+        # On the device nothing else has this name; here the C library does.
+        text = f"#define {entry} npuforge_kernel_{entry}\n{text}"
     text += '#include "npu/entry.h"\n'
     if "<" in entry:
         text += f"NPUFORGE_ENTRY_AS({symbol_of(entry)}, {entry})\n"

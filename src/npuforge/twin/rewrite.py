@@ -51,8 +51,12 @@ def tokens(text: str) -> list[_Token]:
     ]
 
 
-def rewrite_launches(text: str, file: str = "source") -> str:
-    """`text` with every launch replaced; `UsageError` names the line of one that has no end."""
+def rewrite_launches(text: str, file: str = "source", *, drop: bool = False) -> str:
+    """`text` with every launch replaced; `UsageError` names the line of one that has no end.
+
+    `drop` makes launches do nothing: beside the kernel of an operator project they are leftovers,
+    which may even name a kernel that does not exist.
+    """
     found = tokens(text)
     pieces: list[str] = []
     position = 0
@@ -72,15 +76,12 @@ def rewrite_launches(text: str, file: str = "source") -> str:
         config = text[found[index].end : found[close].start]
         gap = text[found[index - 1].end : found[index].start]
         between = text[found[close].end : found[close + 1].start]
-        pieces += [
-            text[position : found[first].start],
-            _HEAD.format(kernel=kernel),
-            gap,
-            _TAIL.format(name=name),
-            config,
-            ")",
-            between,
-        ]
+        pieces.append(text[position : found[first].start])
+        if drop:
+            pieces += ["::npuforge::direct::ignore(", gap, config, between]
+        else:
+            head, tail = _HEAD.format(kernel=kernel), _TAIL.format(name=name)
+            pieces += [head, gap, tail, config, ")", between]
         # The arguments stay where they are: only their opening parenthesis becomes a comma.
         empty = close + 2 < len(found) and found[close + 2].text == ")"
         pieces.append("" if empty else ", ")

@@ -67,3 +67,11 @@ def test_lines_keep_their_numbers() -> None:
 def test_unfinished_launch_names_its_line() -> None:
     with pytest.raises(UsageError, match=r"main\.cpp:3: this kernel launch"):
         rewrite_launches("\n\nk<<<1, 2;\n", "main.cpp")
+
+
+def test_dropped_launches_name_no_kernel() -> None:
+    text = "void f() { gone<<<blocks, l2, stream>>>(x, y); }"
+    assert (
+        rewrite_launches(text, drop=True)
+        == "void f() { ::npuforge::direct::ignore(blocks, l2, stream, x, y); }"
+    )

@@ -13,9 +13,9 @@ from typing import Any
 from npuforge.errors import UsageError
 from npuforge.sandbox import Sandbox
 from npuforge.twin.kernel import lint_violations
+from npuforge.twin.rewrite import rewrite_launches
 from npuforge.twin.sources.answer_text import DirectAnswer, SixStrings
 from npuforge.twin.sources.operator import OperatorSource
-from npuforge.twin.rewrite import rewrite_launches
 from npuforge.twin.toolchain import BuildResult, Toolchain
 from npuforge.twin.torchbind.extension import build_direct_extension, build_extension
 from npuforge.verdict import Diagnostic, Violation

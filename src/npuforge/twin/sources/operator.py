@@ -277,18 +277,19 @@ def _case_value(given: TensorArgument | ListArgument | AbsentArgument) -> Value:
     return given.data
 
 
-def _host_name(dtype: dtypes.DType) -> str:
+def host_name(dtype: dtypes.DType) -> str:
+    """The host side's name of an element type."""
     return _HOST_NAMES.get(dtype.name, f"DT_{dtype.name.upper()}")
 
 
 def _host_type(value: HostTensor | list[HostTensor]) -> str:
-    return _host_name((value[0] if isinstance(value, list) else value).dtype)
+    return host_name((value[0] if isinstance(value, list) else value).dtype)
 
 
 def _specs(value: Value, with_data: bool) -> TensorSpec | list[TensorSpec] | None:
     def spec(tensor: HostTensor) -> TensorSpec:
         raw = tensor.to_bytes() if with_data else None
-        return TensorSpec(tensor.shape, _host_name(tensor.dtype), data=raw)
+        return TensorSpec(tensor.shape, host_name(tensor.dtype), data=raw)
 
     if value is None:
         return None
@@ -297,7 +298,7 @@ def _specs(value: Value, with_data: bool) -> TensorSpec | list[TensorSpec] | Non
 
 def _output_specs(wanted: Wanted) -> TensorSpec | list[TensorSpec]:
     def spec(shape: Sequence[int], dtype: str) -> TensorSpec:
-        return TensorSpec(tuple(shape), _host_name(dtypes.find(dtype)))
+        return TensorSpec(tuple(shape), host_name(dtypes.find(dtype)))
 
     return [spec(*one) for one in wanted] if isinstance(wanted, list) else spec(*wanted)
 

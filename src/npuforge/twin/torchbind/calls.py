@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from npuforge.errors import UsageError
-from npuforge.twin.dtypes import HostTensor
+from npuforge.twin.dtypes import HostTensor, find
 from npuforge.twin.execute import Mode, RunResult
 from npuforge.twin.host import Operator, Parameter
-from npuforge.twin.sources.operator import OperatorSource
+from npuforge.twin.sources.operator import OperatorSource, host_name
 
 Description = dict[str, Any]  # one argument as the worker describes it
 Shapes = tuple[Sequence[int], str] | list[tuple[Sequence[int], str]]
@@ -41,9 +41,10 @@ def bind(operator: Operator, arguments: Sequence[Description], scratch: Path) ->
     rest = iter(arguments)
     bound = BoundCall({}, {}, {}, {})
     in_place = {p.name for p in operator.outputs} & input_names
+    types = _types(operator, arguments)
     for parameter in operator.inputs:
         described = next(rest)
-        bound.inputs[parameter.name] = _input(parameter, described, scratch)
+        bound.inputs[parameter.name] = _input(parameter, described, scratch, types)
         if parameter.name in in_place:
             bound.targets.update(_files(parameter.name, described))
     for attribute in operator.attrs:
@@ -70,27 +71,33 @@ def perform(
     return result, written
 
 
-def _input(parameter: Parameter, described: Description, scratch: Path) -> Any:
+def _types(operator: Operator, arguments: Sequence[Description]) -> dict[str, str]:
+    """The operator's element types that go with the tensors of the call."""
+    given = {}
+    for parameter, described in zip(operator.inputs, arguments, strict=False):
+        first = described["items"][:1] if described["kind"] == "list" else [described]
+        if first and first[0]["kind"] == "tensor":
+            given[parameter.name] = host_name(find(first[0]["dtype"]))
+    return operator.combination(given)
+
+
+def _input(
+    parameter: Parameter, described: Description, scratch: Path, types: dict[str, str]
+) -> Any:
     kind = described["kind"]
     if kind == "none":
         return None
     if kind == "tensor":
         raw = (scratch / Path(described["file"]).name).read_bytes()
         return HostTensor.from_bytes(raw, described["shape"], described["dtype"])
+    wanted = types.get(parameter.name, parameter.dtypes[0])
     if kind == "list":
         items = described["items"]
         if items and items[0]["kind"] == "scalar":
-            return _scalar_tensor(parameter, [item["value"] for item in items])
-        return [_input(parameter, item, scratch) for item in items]
+            return HostTensor.of([item["value"] for item in items], wanted)
+        return [_input(parameter, item, scratch, types) for item in items]
     # A host scalar where the operator declares a tensor: a tensor of one element.
-    return _scalar_tensor(parameter, [described["value"]])
-
-
-def _scalar_tensor(parameter: Parameter, values: list[Any]) -> HostTensor:
-    floating = any(isinstance(value, float) for value in values)
-    wanted = ("DT_FLOAT", "DT_FLOAT16") if floating else ("DT_INT64", "DT_INT32", "DT_FLOAT")
-    declared = next((name for name in wanted if name in parameter.dtypes), parameter.dtypes[0])
-    return HostTensor.of(values, declared)
+    return HostTensor.of([described["value"]], wanted)
 
 
 def _plain(described: Description) -> Any:

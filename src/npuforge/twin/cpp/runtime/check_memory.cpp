@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Local memory: an operand lies in its buffer, starts where it must, and its buffer is in use.
+#include <algorithm>
+
 #include "check_state.h"
 #include "report.h"
 
@@ -99,7 +101,9 @@ void check_buffer(Core& core, const uint8_t* base, uint32_t bytes, uint8_t, bool
     const auto number = static_cast<uint32_t>(state.regions.size());
     state.regions.push_back({queue_slot ? Region::Kind::Slot : Region::Kind::Buffer, offset, bytes, !queue_slot, 0});
     const uint32_t origin = new_origin(Origin::Kind::Never, 0, "", 0);
-    state.local[ub].visit(offset, bytes, [&](ShadowBlock& block, uint32_t, uint64_t) {
+    const uint32_t capacity = local_capacity(Space::UB);
+    if (offset >= capacity) return;  // reported as CAP-01; any access to it is out of bounds
+    state.local[ub].visit(offset, std::min(bytes, capacity - offset), [&](ShadowBlock& block, uint32_t, uint64_t) {
         block.region = number;
         block.undefined = kAllBytes;
         block.origin = origin;
@@ -110,7 +114,8 @@ void check_buffers_gone(Core& core) {
     CheckState& state = state_of(core);
     Shadow& ub = state.local[static_cast<int>(Space::UB)];
     for (const Region& region : state.regions)
-        ub.visit(region.offset, region.bytes, [](ShadowBlock& block, uint32_t, uint64_t) { block.region = 0; });
+        if (region.offset < local_capacity(Space::UB))
+            ub.visit(region.offset, std::min(region.bytes, local_capacity(Space::UB) - region.offset), [](ShadowBlock& block, uint32_t, uint64_t) { block.region = 0; });
     state.regions.assign(1, {});
     state.slots.clear();
 }
