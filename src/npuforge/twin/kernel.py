@@ -55,8 +55,7 @@ class KernelBuild:
 
 
 # Kernels have been named after these functions of the C library.
-_LIBRARY_NAMES = {"sqrt", "exp", "log", "sin", "cos", "tan", "tanh", "abs", "pow", "floor", "ceil", "div"}
-)
+_LIBRARY_NAMES = {"sqrt", "exp", "log", "sin", "cos", "tan", "tanh", "abs", "pow", "floor", "div"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -157,6 +157,7 @@ public:
     bfloat16_t() = default;
     template <typename T, typename = std::enable_if_t<std::is_arithmetic_v<T>>>
     constexpr bfloat16_t(T value) : bits_(encode(static_cast<float>(value))) {}
+    explicit bfloat16_t(half value) : bfloat16_t(static_cast<float>(value)) {}
     operator float() const { return npuforge::bf16_bits_to_float(bits_); }
     static bfloat16_t from_bits(uint16_t bits) {
         bfloat16_t b;
