@@ -33,14 +33,6 @@ TOLERANCE = {"float32": 2e-5, "float16": 3e-3}
 
 
 @dataclass(frozen=True)
-class Out:
-    """A tensor the call writes: how many elements of which type."""
-
-    size: int
-    dtype: str
-
-
-@dataclass(frozen=True)
 class LibraryKernel:
     """`body` sees the tensors by name, `tmp` (uint8_t), `T`, and every name of `numbers`.
 
@@ -69,7 +61,7 @@ class LibraryKernel:
             element = CPP[dtype]
             lines += [
                 f"TBuf<TPosition::VECCALC> {name}_buffer;",
-                f"pipe.InitBuffer({name}_buffer, ({name}_size * sizeof({element}) + 31) / 32 * 32);",
+                f"pipe.InitBuffer({name}_buffer, {name}_size * sizeof({element}));",
                 f"LocalTensor<{element}> {name} = {name}_buffer.Get<{element}>();",
                 f"GlobalTensor<{element}> {name}_global;",
                 f"{name}_global.SetGlobalBuffer((__gm__ {element}*){name}_gm, {name}_size);",

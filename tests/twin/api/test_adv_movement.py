@@ -28,18 +28,23 @@ def test_broadcast_repeats_rows_or_values(axis: int, rows: int, blocks: int) -> 
     )
     result = kernel.run({"x": x}, {"y": rows * columns}, {"rows": rows, "columns": columns})
     data = x.reshape(shape)[: 1 if axis == 0 else rows]
-    assert (values_of(result, "y").reshape(rows, columns) == np.broadcast_to(data, (rows, columns))).all()
+    assert (
+        values_of(result, "y").reshape(rows, columns) == np.broadcast_to(data, (rows, columns))
+    ).all()
 
 
 @settings(max_examples=6, deadline=None)
-@given(rows=st.integers(1, 5), blocks=st.integers(1, 4), k=st.integers(1, 20), largest=st.booleans())
+@given(
+    rows=st.integers(1, 5), blocks=st.integers(1, 4), k=st.integers(1, 20), largest=st.booleans()
+)
 def test_top_k_is_sorted_with_indices(rows: int, blocks: int, k: int, largest: bool) -> None:
     inner = 32 * blocks
     x = np.random.default_rng(k).permutation(rows * inner).astype(np.float32).reshape(rows, inner)
     step = (k + 7) // 8 * 8
     kernel = LibraryKernel(
         """LocalTensor<int32_t> none; LocalTensor<bool> finish; TopkTiling tiling;
-        Duplicate(value, 0.0f, value_size); Duplicate(index, int32_t(0), index_size); PipeBarrier<PIPE_V>();
+        Duplicate(value, 0.0f, value_size); Duplicate(index, int32_t(0), index_size);
+        PipeBarrier<PIPE_V>();
         TopK<float>(value, index, x, none, finish, tmp, k, tiling,
                     {int32_t(rows), int32_t(inner), int32_t(inner)}, largest != 0);""",
         {"x": "float32"},
@@ -47,7 +52,9 @@ def test_top_k_is_sorted_with_indices(rows: int, blocks: int, k: int, largest: b
         ("rows", "inner", "k", "largest"),
     )
     numbers = {"rows": rows, "inner": inner, "k": k, "largest": int(largest)}
-    result = kernel.run({"x": x.ravel()}, {"value": rows * step, "index": rows * step}, numbers, mode="run")
+    result = kernel.run(
+        {"x": x.ravel()}, {"value": rows * step, "index": rows * step}, numbers, mode="run"
+    )
     order = np.argsort(-x if largest else x, axis=-1)[:, :k]
     index = values_of(result, "index").reshape(rows, step)[:, :k]
     value = values_of(result, "value").reshape(rows, step)[:, :k]

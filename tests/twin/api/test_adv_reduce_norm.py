@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -11,7 +14,7 @@ from hypothesis import strategies as st
 
 from .library_kernel import CPP, FLOATS, TOLERANCE, LibraryKernel, rules_of, values_of
 
-REDUCTIONS = {
+REDUCTIONS: dict[str, Callable[..., Any]] = {
     "Sum": np.sum,
     "Mean": np.mean,
     "Max": np.max,
@@ -67,7 +70,9 @@ def test_sum_and_mean_leave_padding_out(dtype: str, rows: int, n: int) -> None:
     data = x[:, :n].astype(np.float32)
     tolerance = 10 * TOLERANCE[dtype]
     for name, expected in (("total", data.sum(-1)), ("mean", data.mean(-1))):
-        np.testing.assert_allclose(values_of(result, name)[:rows], expected, rtol=tolerance, atol=tolerance)
+        np.testing.assert_allclose(
+            values_of(result, name)[:rows], expected, rtol=tolerance, atol=tolerance
+        )
     assert rules_of(result) == set()
 
 
@@ -77,7 +82,8 @@ def test_layer_norm_gives_mean_and_variance() -> None:
     x = rng.uniform(-3, 3, (rows, columns)).astype(np.float32)
     gamma, beta = (rng.uniform(-1, 1, columns).astype(np.float32) for _ in range(2))
     kernel = LibraryKernel(
-        """LayerNormTiling tiling; tiling.bLength = 2; tiling.sLength = 3; tiling.hLength = tiling.originalHLength = 48;
+        """LayerNormTiling tiling; tiling.bLength = 2; tiling.sLength = 3;
+        tiling.hLength = tiling.originalHLength = 48;
         RmsNormTiling rms; rms.bLength = 2; rms.sLength = 3; rms.hLength = rms.originalHLength = 48;
         Duplicate(mean, 0.0f, 8); Duplicate(variance, 0.0f, 8); PipeBarrier<PIPE_V>();
         LayerNorm<float>(y, mean, variance, x, gamma, beta, tmp, 1e-5f, tiling);
@@ -91,7 +97,9 @@ def test_layer_norm_gives_mean_and_variance() -> None:
     expected = torch.nn.functional.layer_norm(
         data, (columns,), torch.from_numpy(gamma), torch.from_numpy(beta), 1e-5
     )
-    np.testing.assert_allclose(values_of(result, "y").reshape(x.shape), expected, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(
+        values_of(result, "y").reshape(x.shape), expected, rtol=1e-4, atol=1e-5
+    )
     np.testing.assert_allclose(values_of(result, "mean")[:rows], x.mean(-1), atol=1e-5)
     np.testing.assert_allclose(values_of(result, "variance")[:rows], x.var(-1), rtol=1e-4)
     rms = x / np.sqrt((x**2).mean(-1, keepdims=True) + 1e-5) * gamma
@@ -106,8 +114,10 @@ def test_layer_norm_backward_matches_autograd() -> None:
     gamma = rng.uniform(0.5, 1.5, columns).astype(np.float32)
     mean, variance = (np.resize(v, 8).astype(np.float32) for v in (x.mean(-1), x.var(-1)))
     kernel = LibraryKernel(
-        """LayerNormGradTiling tiling; tiling.bLength = 1; tiling.sLength = 4; tiling.hLength = tiling.originalHLength = 32;
-        LayerNormGradBetaTiling beta; beta.bLength = 1; beta.sLength = 4; beta.hLength = beta.originalHLength = 32;
+        """LayerNormGradTiling tiling; tiling.bLength = 1; tiling.sLength = 4;
+        tiling.hLength = tiling.originalHLength = 32;
+        LayerNormGradBetaTiling beta; beta.bLength = 1; beta.sLength = 4;
+        beta.hLength = beta.originalHLength = 32;
         LayerNormGrad<float>(dx, scaled, dy, x, variance, mean, gamma, tmp, 1e-5f, tiling);
         PipeBarrier<PIPE_V>();
         LayerNormGradBeta<float>(dgamma, dbeta, scaled, dy, tmp, beta);""",
@@ -117,9 +127,11 @@ def test_layer_norm_backward_matches_autograd() -> None:
     inputs = {"dy": dy.ravel(), "x": x.ravel(), "variance": variance, "mean": mean, "gamma": gamma}
     sizes = {"dx": x.size, "scaled": x.size, "dgamma": columns, "dbeta": columns}
     result = kernel.run(inputs, sizes)
-    data, weight, bias = (torch.from_numpy(v).requires_grad_() for v in (x, gamma, np.zeros_like(gamma)))
-    torch.nn.functional.layer_norm(data, (columns,), weight, bias, 1e-5).backward(torch.from_numpy(dy))
-    for name, tensor in (("dx", data), ("dgamma", weight), ("dbeta", bias)):
-        assert tensor.grad is not None
-        expected = tensor.grad.numpy().ravel()
+    data, weight, bias = (
+        torch.from_numpy(v).requires_grad_() for v in (x, gamma, np.zeros_like(gamma))
+    )
+    normed = torch.nn.functional.layer_norm(data, (columns,), weight, bias, 1e-5)
+    gradients = torch.autograd.grad(normed, (data, weight, bias), torch.from_numpy(dy))
+    for name, gradient in zip(("dx", "dgamma", "dbeta"), gradients, strict=True):
+        expected = gradient.numpy().ravel()
         np.testing.assert_allclose(values_of(result, name), expected, rtol=1e-3, atol=1e-4)

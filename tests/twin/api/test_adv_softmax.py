@@ -66,7 +66,9 @@ def test_flash_blocks_make_one_softmax(m: int, blocks: int, parts: int) -> None:
     outputs = dict.fromkeys(("y", "sum", "max", "factor"), "float32")
     kernel = LibraryKernel(body, {"x": "float32"}, outputs, (*NUMBERS, "parts"))
     sizes = {"y": x.size, "sum": m * 8, "max": m * 8, "factor": parts * m * 8}
-    result = kernel.run({"x": x.ravel()}, sizes, {"m": m, "stride": k, "k": k, "parts": parts}, mode="run")
+    result = kernel.run(
+        {"x": x.ravel()}, sizes, {"m": m, "stride": k, "k": k, "parts": parts}, mode="run"
+    )
     y = values_of(result, "y").reshape(parts, m, k).astype(np.float64)
     factor = values_of(result, "factor").reshape(parts, m, 8)[:, :, :1]
     for p in range(1, parts):
@@ -94,14 +96,19 @@ def test_the_other_members_agree_with_torch() -> None:
     p = torch.softmax(torch.from_numpy(x), -1).numpy()
     dot = (g * p).sum(-1, keepdims=True)
     for name, expected in (("p", p), ("simple", p), ("grad", (g - dot) * p), ("log", np.log10(p))):
-        np.testing.assert_allclose(values_of(result, name).reshape(m, k), expected, rtol=1e-4, atol=1e-5)
-    np.testing.assert_allclose(values_of(result, "front").reshape(m, 8), np.tile(dot, 8), rtol=1e-4, atol=1e-5)
+        np.testing.assert_allclose(
+            values_of(result, name).reshape(m, k), expected, rtol=1e-4, atol=1e-5
+        )
+    np.testing.assert_allclose(
+        values_of(result, "front").reshape(m, 8), np.tile(dot, 8), rtol=1e-4, atol=1e-5
+    )
     assert rules_of(result) == set()
 
 
 def test_a_call_without_any_shape_is_reported() -> None:
     kernel = LibraryKernel(
-        "SoftMaxTiling tiling; tiling.srcM = 2; tiling.srcK = 16; SoftMax<float>(y, x, tmp, tiling);",
+        "SoftMaxTiling tiling; tiling.srcM = 2; tiling.srcK = 16;"
+        "SoftMax<float>(y, x, tmp, tiling);",
         {"x": "float32"},
         {"y": "float32"},
     )
@@ -111,8 +118,8 @@ def test_a_call_without_any_shape_is_reported() -> None:
 def test_the_kernel_tiling_splits_rows_as_the_space_allows() -> None:
     kernel = LibraryKernel(
         """constexpr SoftMaxTiling t = SoftMaxFlashV2TilingFunc({64, 128, 64, 128}, 4, 4, 4608);
-        y.SetValue(0, t.splitM); y.SetValue(1, t.rangeM); y.SetValue(2, t.tailM); y.SetValue(3, t.reduceSize);
-        y.SetValue(4, 0); y.SetValue(5, 0); y.SetValue(6, 0); y.SetValue(7, 0);""",
+        const uint32_t seen[8] = {t.splitM, t.rangeM, t.tailM, t.reduceSize};
+        for (int i = 0; i < 8; ++i) y.SetValue(i, seen[i]);""",
         {},
         {"y": "int32"},
     )
