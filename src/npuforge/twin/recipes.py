@@ -73,9 +73,10 @@ RECIPES: dict[Kind, Recipe] = {
         ("-shared", "-Wl,-z,muldefs"),
         suffix=".so",
     ),
-    # Bindings are called a few times per run: compile speed is all that counts.
+    # Bindings are called a few times per run: compile speed is all that counts. Later standards
+    # bring names (std::lerp) that bindings use for functions of their own.
     "extension": Recipe(
-        ("-std=gnu++20", "-O0", "-fPIC", "-fvisibility=default", "-w"),
+        ("-std=gnu++17", "-O0", "-fPIC", "-fvisibility=default", "-w"),
         ("torch",),
         link=("-shared",),
         suffix=".so",

@@ -411,8 +411,7 @@ class Toolchain:
         if recipe.folders not in self._headers:
             headers: set[Path] = set()
             for folder in recipe.folders:
-                pattern = "*.h" if folder == "" else "**/*.h"
-                headers |= set((self.cpp_root / folder).glob(pattern))
+                headers |= set((self.cpp_root / folder).glob("**/*.h"))
             parts = [
                 f"{path.relative_to(self.cpp_root)} {file_digest(path)}" for path in sorted(headers)
             ]
