@@ -39,8 +39,9 @@ struct Dma {
 void dma(const Dma& job);
 
 // Scalar access to tensor memory through the runtime (modes other than run).
-// `tensor` is where the tensor starts. False when the access must not be made.
-bool scalar_access(const void* addr, const void* tensor, uint32_t bytes, Space space, bool write);
+// `tensor` is where the tensor starts; `stored` the value to be written, nullptr for a read. False when
+// the access must not be made.
+bool scalar_access(const void* addr, const void* tensor, uint32_t bytes, Space space, const void* stored);
 uint64_t fake_value(const void* addr);  // what a data-free run reads
 
 // Synchronisation inside a core.

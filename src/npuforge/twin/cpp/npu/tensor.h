@@ -32,7 +32,7 @@ template <typename T> constexpr int64_t BytesOf(int64_t count) {
 
 template <typename T> T ScalarRead(const T* at, const T* tensor, npuforge::Space space) {
     if (__builtin_expect(npuforge::g_mode != 0, 0)) {
-        if (!npuforge::scalar_access(at, tensor, sizeof(T), space, false)) return T{};
+        if (!npuforge::scalar_access(at, tensor, sizeof(T), space, nullptr)) return T{};
         if (npuforge::g_mode & npuforge::kNoData) {
             const uint64_t bits = npuforge::fake_value(at);
             T value{};
@@ -45,7 +45,7 @@ template <typename T> T ScalarRead(const T* at, const T* tensor, npuforge::Space
 
 template <typename T> void ScalarWrite(T* at, const T* tensor, T value, npuforge::Space space) {
     if (__builtin_expect(npuforge::g_mode != 0, 0)) {
-        if (!npuforge::scalar_access(at, tensor, sizeof(T), space, true)) return;
+        if (!npuforge::scalar_access(at, tensor, sizeof(T), space, &value)) return;
         if (npuforge::g_mode & npuforge::kNoData) return;
     }
     *at = value;

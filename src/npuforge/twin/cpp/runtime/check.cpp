@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The order of the checks of one instruction. What lies outside memory is reported and not executed;
 // everything else is reported and goes on.
+#include <cstring>
+
 #include "check_state.h"
 #include "report.h"
 
@@ -46,7 +48,9 @@ bool check_instruction(Core& core, const Instr& instr) {
     return true;
 }
 
-bool check_scalar(Core& core, const void* addr, const void* tensor, uint32_t bytes, Space space, bool write, uint32_t site) {
+bool check_scalar(Core& core, const void* addr, const void* tensor, uint32_t bytes, Space space, const void* stored,
+                  uint32_t site) {
+    const bool write = stored != nullptr;
     static Instr instr;
     instr.name = write ? "SetValue" : "GetValue";
     instr.pipe = Pipe::S;
@@ -67,6 +71,7 @@ bool check_scalar(Core& core, const void* addr, const void* tensor, uint32_t byt
     const uint32_t self = new_record(core, Pipe::S, instr.name, site, false);
     if (place.gm == nullptr || place.gm->tracked) {
         RaceContext context{core, Pipe::S, self, instr.name, site, space, place.gm, "", false};
+        context.repeats_value = write && std::memcmp(addr, stored, bytes) == 0;
         if (write) touch_write(*place.shadow, offset, bytes, context);
         else touch_read(*place.shadow, offset, bytes, context);
     }

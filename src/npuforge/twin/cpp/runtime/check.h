@@ -12,8 +12,9 @@ void check_launch_end(Launch& launch);
 
 // False when the instruction leaves the memory it may touch and must not be executed.
 bool check_instruction(Core& core, const Instr& instr);
-// `tensor` is where the tensor starts whose element is accessed.
-bool check_scalar(Core& core, const void* addr, const void* tensor, uint32_t bytes, Space space, bool write, uint32_t site);
+// `tensor` is where the tensor starts whose element is accessed; `stored` is what is to be written.
+bool check_scalar(Core& core, const void* addr, const void* tensor, uint32_t bytes, Space space, const void* stored,
+                  uint32_t site);
 
 // A flag is a channel between two pipes of a core.
 void check_set_flag(Core& core, Pipe from, Pipe to, int event, uint32_t site, bool from_queue);

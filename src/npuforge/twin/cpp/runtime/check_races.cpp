@@ -53,7 +53,9 @@ void against(RaceContext& c, uint32_t number, bool wrote_before, bool writes_now
     if (number == 0 || number == c.self || number == c.fine) return;
     const AccessRecord& before = launch_check().records[number];
     const bool both_accumulate = c.atomic && before.atomic && wrote_before && writes_now;
-    if (!both_accumulate && !is_ordered(c.core, c.pipe, before)) report_race(c, before, wrote_before, writes_now);
+    // Cores that raise the same flag may do so in any order.
+    const bool same_flag = c.repeats_value && before.pipe == Pipe::S && wrote_before && writes_now;
+    if (!both_accumulate && !same_flag && !is_ordered(c.core, c.pipe, before)) report_race(c, before, wrote_before, writes_now);
     c.fine = number;
 }
 

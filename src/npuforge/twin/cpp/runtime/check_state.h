@@ -120,6 +120,7 @@ struct RaceContext {
     const GmShadow* gm;     // for accesses to GM
     const char* role;
     bool atomic;
+    bool repeats_value = false;  // a scalar store of what the memory holds already
     uint32_t fine = 0;      // the record last found to be ordered (or reported)
     uint64_t row_offset = 0, row_bytes = 0;  // the stretch being looked at, for messages
 };

@@ -154,7 +154,7 @@ void set_deq_table(const Tile& table, const float* scales, const int16_t* offset
     for (uint32_t j = 0; j < kBlockLanes; ++j) {
         const uint64_t word = float_to_bits(scales[j]) | (uint64_t(static_cast<uint16_t>(offsets[j]) & 0x1ff) << 37) |
                               (uint64_t(is_signed[j]) << 46);
-        scalar_access(to + j * 8, to, 8, Space::UB, true);
+        scalar_access(to + j * 8, to, 8, Space::UB, &word);
         if ((g_mode & kNoData) == 0) std::memcpy(to + j * 8, &word, 8);
     }
 }

@@ -22,9 +22,10 @@ bool saturation() { return g_core->vector.saturate; }
 
 void set_atomic(DType type, int operation) { g_core->atomic = {type, operation}; }
 
-bool scalar_access(const void* addr, const void* tensor, uint32_t bytes, Space space, bool write) {
+bool scalar_access(const void* addr, const void* tensor, uint32_t bytes, Space space, const void* stored) {
     if (g_core == nullptr) return true;
-    if ((g_mode & kCheck) && !check_scalar(*g_core, addr, tensor, bytes, space, write, NPUFORGE_SITE())) return false;
+    const bool write = stored != nullptr;
+    if ((g_mode & kCheck) && !check_scalar(*g_core, addr, tensor, bytes, space, stored, NPUFORGE_SITE())) return false;
     if ((g_mode & kTime) == 0) return true;
     if (!write && (g_mode & kNoData)) g_launch->value_read = true;
     if (space != Space::GM) {
