@@ -359,7 +359,8 @@ def _arguments(
     build: KernelBuild,
 ) -> tuple[Argument, ...]:
     """Inputs, outputs, workspace, tiling: the order every generated kernel has."""
-    written = {parameter.name for parameter in operator.outputs}
+    # An operator without outputs can only be writing its inputs.
+    written = {parameter.name for parameter in operator.outputs or operator.inputs}
     arguments = [
         _input(parameter, inputs[parameter.name], parameter.name in written)
         for parameter in operator.inputs

@@ -40,7 +40,7 @@ def bind(operator: Operator, arguments: Sequence[Description], scratch: Path) ->
         )
     rest = iter(arguments)
     bound = BoundCall({}, {}, {}, {})
-    in_place = {p.name for p in operator.outputs} & input_names
+    in_place = {p.name for p in operator.outputs or operator.inputs} & input_names
     types = _types(operator, arguments)
     for parameter in operator.inputs:
         described = next(rest)
