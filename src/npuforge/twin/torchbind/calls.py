@@ -38,6 +38,7 @@ def bind(operator: Operator, arguments: Sequence[Description], scratch: Path) ->
             f"{operator.type} takes {len(operator.inputs)} inputs, {len(operator.attrs)} "
             f"attributes and {len(outputs)} outputs; the call passes {len(arguments)} arguments"
         )
+    arguments = _in_order(arguments, len(operator.inputs), len(operator.attrs))
     rest = iter(arguments)
     bound = BoundCall({}, {}, {}, {})
     in_place = {p.name for p in operator.outputs or operator.inputs} & input_names
@@ -69,6 +70,21 @@ def perform(
             (scratch / file).write_bytes(result.tensors[name].to_bytes())
             written.append(file)
     return result, written
+
+
+def _in_order(arguments: Sequence[Description], inputs: int, attrs: int) -> list[Description]:
+    """Hand-written call layers put a tensor they write first, attributes after it."""
+    if not any(_is_tensor(argument) for argument in arguments[inputs : inputs + attrs]):
+        return list(arguments)
+    tensors = [argument for argument in arguments if _is_tensor(argument)]
+    plain = [argument for argument in arguments if not _is_tensor(argument)]
+    return [*tensors[:inputs], *plain, *tensors[inputs:]]
+
+
+def _is_tensor(described: Description) -> bool:
+    if described["kind"] == "list":
+        return any(_is_tensor(item) for item in described["items"])
+    return bool(described["kind"] == "tensor")
 
 
 def _types(operator: Operator, arguments: Sequence[Description]) -> dict[str, str]:
