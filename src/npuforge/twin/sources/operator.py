@@ -193,9 +193,8 @@ class OperatorSource:
         outputs: Mapping[str, Wanted],
     ) -> Prepared:
         operator = self.operator
-        types = operator.combination(
-            {name: _host_type(value) for name, value in inputs.items() if value}
-        )
+        given = {name: _host_type(value) for name, value in inputs.items() if value}
+        types = operator.combination(given | _asked_types(outputs))
         # The tiling key chooses the instance of a kernel that is a template; any other kernel is
         # built first, so that what does not compile is known whatever tiling says.
         template = bool(self.description().templates.get(operator.type))
@@ -284,6 +283,15 @@ def host_name(dtype: dtypes.DType) -> str:
 
 def _host_type(value: HostTensor | list[HostTensor]) -> str:
     return host_name((value[0] if isinstance(value, list) else value).dtype)
+
+
+def _asked_types(outputs: Mapping[str, Wanted]) -> dict[str, str]:
+    """One operator may offer several output types for the same inputs."""
+    first = {
+        name: wanted[:1] if isinstance(wanted, list) else [wanted]
+        for name, wanted in outputs.items()
+    }
+    return {name: host_name(dtypes.find(w[0][1])) for name, w in first.items() if w}
 
 
 def _specs(value: Value, with_data: bool) -> TensorSpec | list[TensorSpec] | None:
