@@ -193,8 +193,8 @@ class OperatorSource:
         outputs: Mapping[str, Wanted],
     ) -> Prepared:
         operator = self.operator
-        given = {name: _host_type(value) for name, value in inputs.items() if value}
-        types = operator.combination(given | _asked_types(outputs))
+        known = {name: _host_type(value) for name, value in inputs.items() if value}
+        types = operator.combination(known | _asked_types(outputs))
         # The tiling key chooses the instance of a kernel that is a template; any other kernel is
         # built first, so that what does not compile is known whatever tiling says.
         template = bool(self.description().templates.get(operator.type))
