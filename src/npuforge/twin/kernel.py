@@ -18,6 +18,7 @@ from npuforge.twin.lint.finding import Finding
 from npuforge.twin.lint.model import Function
 from npuforge.twin.lint.model import build as build_model
 from npuforge.twin.lint.source import read
+from npuforge.twin.recipes import CPP_ROOT
 from npuforge.twin.rewrite import rewrite_launches
 from npuforge.twin.toolchain import Toolchain
 from npuforge.verdict import Diagnostic, Violation
@@ -102,7 +103,7 @@ class Kernel:
             [_unit(path, project, chosen.name, tools)],
             kind="kernel",
             name=symbol_of(chosen.name),
-            include_dirs=[path.parent, project, *folders],
+            include_dirs=[path.parent, project, *folders, *_host_folders(path)],
             defines=_defines(defines),
             prelude=prelude,
             root=project,
@@ -220,6 +221,11 @@ def _unit(source: Path, project: Path, entry: str, tools: Toolchain) -> Path:
     if not path.is_file():
         _write(path, text)
     return path
+
+
+def _host_folders(source: Path) -> list[Path]:
+    """Headers of the host code that stands beside a launch."""
+    return [CPP_ROOT / "host"] if "<<<" in source.read_text("utf-8", errors="replace") else []
 
 
 def _write(path: Path, text: str) -> None:

@@ -13,9 +13,10 @@ template <typename T> PrintValue print_value(const T& value) {
     if constexpr (std::is_convertible_v<T, const char*>) {
         v.kind = PrintValue::Kind::Text;
         v.text = static_cast<const char*>(value);
-    } else if constexpr (std::is_pointer_v<T>) {
+    } else if constexpr (std::is_convertible_v<T, const volatile void*>) {
+        const volatile void* at = value;  // an address of local memory is a class
         v.kind = PrintValue::Kind::Pointer;
-        v.integer = static_cast<int64_t>(reinterpret_cast<uintptr_t>(value));
+        v.integer = static_cast<int64_t>(reinterpret_cast<uintptr_t>(at));
     } else if constexpr (std::is_enum_v<T>) {
         v.kind = PrintValue::Kind::Integer;
         v.integer = static_cast<int64_t>(value);
