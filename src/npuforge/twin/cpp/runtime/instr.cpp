@@ -199,8 +199,8 @@ bool commit_vector(Instr& instr, const Lanes& lanes, uint32_t widest) {
         const double conflict =
             bank_conflict(std::span(reads, n_reads), std::span(writes, n_writes), lanes.repeats);
         const auto cost = [&](double factor) {
-            return g_core->vector.counter ? costs().counter_cycles(op, widest, lanes.repeats, factor, lanes.last_lanes != 0)
-                                          : costs().vector_cycles(op, widest, lanes.repeats, factor);
+            // Only counter mode leaves lanes over, and calls with a count are in it.
+            return costs().counter_cycles(op, widest, lanes.repeats, factor, lanes.last_lanes != 0);
         };
         cycles = cost(conflict);
         if (conflict > 1.0) {

@@ -307,7 +307,7 @@ void charge_passes(uint32_t repeats, uint32_t per_repeat, const char* name, uint
         left = (left + per_repeat - 1) / per_repeat;
         Instr& instr = begin(name, Pipe::V, NPUFORGE_SITE());
         const uint16_t op = op_id(name);
-        commit(instr, costs().vector_cycles(op, size, static_cast<uint32_t>(left), 0), op);
+        commit(instr, costs().vector_cycles(op, size, static_cast<uint32_t>(left)), op);
     }
 }
 
