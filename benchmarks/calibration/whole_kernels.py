@@ -34,7 +34,6 @@ from npuforge.twin.launch import (
     TensorArgument,
     TilingArgument,
 )
-from npuforge.twin.recipes import CPP_ROOT
 
 LIST = Path(__file__).with_name("kernels.toml")
 _NUMBERS = {"i64": "<q", "u32": "<I"}
@@ -112,7 +111,6 @@ def compare(task: Task) -> tuple[Comparison, float]:
         task.source,
         entry=task.values["entry"],
         defines=task.values.get("defines", {}),
-        include_dirs=[CPP_ROOT / "host"],
     )
     if not build.ok:
         first = next(iter(build.diagnostics), None)

@@ -13,7 +13,7 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -56,10 +56,14 @@ class ProgramRun:
 
 @dataclass(slots=True)
 class DirectProgram:
-    """`main` has the program's main function; `others` launch kernels for it."""
+    """`main` has the program's main function; `others` launch kernels for it.
+
+    `defines` are preprocessor names that the program's own build would set.
+    """
 
     main: Path
     others: tuple[Path, ...] = ()
+    defines: Mapping[str, str | None] = field(default_factory=dict)
     toolchain: Toolchain | None = None
     sandbox: Sandbox | None = None
 
@@ -102,6 +106,7 @@ class DirectProgram:
             kind="direct",
             name=re.sub(r"[^\w.+-]", "_", self.name),
             include_dirs=[*generated, self.root, CPP_ROOT / "host"],
+            defines=self.defines,
             prelude='#include "npu/direct.h"\n',
             root=self.root,
             sandbox=self.sandbox,
