@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 import re
+import shutil
 import tempfile
+import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from npuforge.errors import UsageError
 from npuforge.sandbox import Sandbox
@@ -23,7 +24,7 @@ from npuforge.verdict import Diagnostic, Violation
 SUFFIXES = (".py", ".txt", ".json")
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, weakref_slot=True)
 class ModelAnswer:
     """The answer laid out as files; without `operators` the binding launches kernels itself."""
 
@@ -36,7 +37,6 @@ class ModelAnswer:
     operators: dict[str, OperatorSource] = field(default_factory=dict)
     toolchain: Toolchain | None = None
     sandbox: Sandbox | None = None
-    _folder: Any = None  # keeps the temporary folder
     _extension: BuildResult | None = None
 
     @staticmethod
@@ -44,10 +44,13 @@ class ModelAnswer:
         """The answer in a `.py` or `.txt` file (six strings) or a `.json` file (direct launch)."""
         if path.suffix not in SUFFIXES:
             raise UsageError(f"{path.name}: answers end in {', '.join(SUFFIXES)}")
-        folder = tempfile.TemporaryDirectory(prefix="npuforge-answer-")
-        root = Path(folder.name).resolve()
-        answer = _direct(path, root) if path.suffix == ".json" else _six(path, root, soc)
-        answer._folder = folder
+        root = Path(tempfile.mkdtemp(prefix="npuforge-answer-")).resolve()
+        try:
+            answer = _direct(path, root) if path.suffix == ".json" else _six(path, root, soc)
+        except BaseException:
+            shutil.rmtree(root, ignore_errors=True)
+            raise
+        weakref.finalize(answer, shutil.rmtree, root, ignore_errors=True)
         return answer
 
     @property
