@@ -17,8 +17,9 @@ struct FrameHash {
     }
 };
 
+// Never destroyed: findings are written while the program exits.
 std::vector<SiteFrames>& table() {
-    static std::vector<SiteFrames> sites{SiteFrames{}};
+    static auto& sites = *new std::vector<SiteFrames>{SiteFrames{}};
     return sites;
 }
 
