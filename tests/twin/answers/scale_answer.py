@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # ruff: noqa
 # An answer in six strings, written for these tests.
-project_json_src = """[{"op": "ScaleCustom", "input_desc": [{"name": "x"}], "output_desc": [{"name": "y"}]}]"""
+project_json_src = (
+    """[{"op": "ScaleCustom", "input_desc": [{"name": "x"}], "output_desc": [{"name": "y"}]}]"""
+)
 
 host_tiling_src = """
 #include "register/tilingdata_base.h"
