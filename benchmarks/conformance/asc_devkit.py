@@ -31,7 +31,9 @@ _COMMAND = re.compile(r"^\s*(python3? \.\./scripts/(\w+)\.py[^#;\n]*)", re.MULTI
 # What programs print that compare results themselves and end with status 0 either way.
 _PASSED = re.compile(r"\btest pass", re.IGNORECASE)
 _FAILED = re.compile(r"\btest fail", re.IGNORECASE)
-_SCENARIO = re.compile(r"\bSCENARIO_NUM=(\d+)")
+_VARIABLE = re.compile(r"\$\{(SCENARIO_NUM|SCENARIO)\}")
+_VALUE = re.compile(r"\$SCENARIO(_NUM)?\b")
+_SCENARIO = re.compile(r"\b(?:SCENARIO_NUM|SCENARIO)=(\d+)")
 
 
 @dataclass
@@ -71,11 +73,11 @@ def read_example(folder: Path, readme: str) -> Example:
     stated = _SCENARIO.search(readme)
     scenario = stated.group(1) if stated else "1"
     defines: dict[str, str | None] = {}
-    if "SCENARIO_NUM" in _text(folder / "CMakeLists.txt"):
-        defines["SCENARIO_NUM"] = scenario
+    for name in set(_VARIABLE.findall(_text(folder / "CMakeLists.txt"))):
+        defines[name] = scenario
     commands: dict[str, str] = {}
     for command, script in _COMMAND.findall(readme):
-        here = command.strip().replace("../scripts", "scripts").replace("$SCENARIO_NUM", scenario)
+        here = _VALUE.sub(scenario, command.strip().replace("../scripts", "scripts"))
         commands.setdefault("verify" if "verify" in script else "setup", here)
     return Example(folder, commands.get("setup"), commands.get("verify"), defines)
 
@@ -138,9 +140,7 @@ def main(checkout: Path, examples: str, every: int, out: Path | None) -> None:
     passed = sum(result.passed for result in results)
     judged = sum(result.passed and result.judged for result in results)
     clean = sum(r.passed and not r.violations and not r.races for r in results)
-    print(
-        f"passed {passed} of {len(results)}: {judged} judged, {clean} without a finding"
-    )
+    print(f"passed {passed} of {len(results)}: {judged} judged, {clean} without a finding")
     if out is not None:
         out.write_text(json.dumps([asdict(r) for r in results], indent=1) + "\n", "utf-8")
 
