@@ -6,9 +6,10 @@ using namespace AscendC;
 
 constexpr int32_t DEPTH = 2;  // two buffers per queue: the next row loads while this one computes
 
-class RmsNorm {
+class RowNorm {
 public:
-    __aicore__ inline void Init(GM_ADDR x, GM_ADDR gamma, GM_ADDR y, uint32_t rows, uint32_t width, float eps)
+    __aicore__ inline void Init(TPipe* pipe, GM_ADDR x, GM_ADDR gamma, GM_ADDR y, uint32_t rows, uint32_t width,
+                                float eps)
     {
         width_ = width;
         eps_ = eps;
@@ -19,12 +20,12 @@ public:
         xGm_.SetGlobalBuffer((__gm__ float*)x + first * width);
         yGm_.SetGlobalBuffer((__gm__ float*)y + first * width);
         gammaGm_.SetGlobalBuffer((__gm__ float*)gamma, width);
-        pipe_.InitBuffer(inQueue_, DEPTH, padded_ * sizeof(float));
-        pipe_.InitBuffer(outQueue_, DEPTH, padded_ * sizeof(float));
-        pipe_.InitBuffer(gammaQueue_, 1, padded_ * sizeof(float));
-        pipe_.InitBuffer(squares_, padded_ * sizeof(float));
-        pipe_.InitBuffer(sum_, 32);
-        pipe_.InitBuffer(work_, padded_ * sizeof(float));
+        pipe->InitBuffer(inQueue_, DEPTH, padded_ * sizeof(float));
+        pipe->InitBuffer(outQueue_, DEPTH, padded_ * sizeof(float));
+        pipe->InitBuffer(gammaQueue_, 1, padded_ * sizeof(float));
+        pipe->InitBuffer(squares_, padded_ * sizeof(float));
+        pipe->InitBuffer(sum_, 32);
+        pipe->InitBuffer(work_, padded_ * sizeof(float));
     }
 
     __aicore__ inline void Process()
@@ -87,7 +88,6 @@ private:
         outQueue_.FreeTensor(y);
     }
 
-    TPipe pipe_;
     TQue<QuePosition::VECIN, DEPTH> inQueue_;
     TQue<QuePosition::VECIN, 1> gammaQueue_;
     TQue<QuePosition::VECOUT, DEPTH> outQueue_;
@@ -100,7 +100,8 @@ private:
 extern "C" __global__ __aicore__ void rms_norm(GM_ADDR x, GM_ADDR gamma, GM_ADDR y, uint32_t rows, uint32_t width,
                                                float eps)
 {
-    RmsNorm op;
-    op.Init(x, gamma, y, rows, width, eps);
+    TPipe pipe;
+    RowNorm op;
+    op.Init(&pipe, x, gamma, y, rows, width, eps);
     op.Process();
 }
