@@ -207,14 +207,16 @@ def _unit(source: Path, project: Path, entry: str, tools: Toolchain) -> Path:
         # A launch wrapper beside the kernel: only the device compiler knows the syntax.
         rewritten = rewrite_launches(written, str(named), drop=True)
         text = f'#include "npu/direct.h"\n#line 1 "{named}"\n{rewritten}\n'
+    door = '#include "npu/entry.h"\n'
     if entry in _LIBRARY_NAMES:
         # On the device nothing else has this name; here the C library does.
-        text = f"#define {entry} npuforge_kernel_{entry}\n{text}"
-    text += '#include "npu/entry.h"\n'
-    if "<" in entry:
-        text += f"NPUFORGE_ENTRY_AS({symbol_of(entry)}, {entry})\n"
+        renamed = f"npuforge_kernel_{entry}"
+        text = f"#define {entry} {renamed}\n{text}#undef {entry}\n"
+        text += f"{door}NPUFORGE_ENTRY_AS({symbol_of(entry)}, {renamed})\n"
+    elif "<" in entry:
+        text += f"{door}NPUFORGE_ENTRY_AS({symbol_of(entry)}, {entry})\n"
     else:
-        text += f"NPUFORGE_ENTRY({entry})\n"
+        text += f"{door}NPUFORGE_ENTRY({entry})\n"
     folder = tools.cache.root / "units"
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{digest(text)}.cpp"

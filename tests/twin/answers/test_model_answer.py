@@ -123,13 +123,12 @@ def test_direct_launch_passes(tmp_path: Path) -> None:
     assert report.verdict.time_us is not None
 
 
-def test_direct_launch_overrun_is_a_negative_verdict(tmp_path: Path) -> None:
+def test_direct_launch_overrun_is_reported(tmp_path: Path) -> None:
     kernel = KERNEL.replace("DataCopy(to, tile, count)", "DataCopy(to[count * 7], tile, count)")
-    verdict = verify_model(
-        ModelAnswer.open(direct(tmp_path, kernel)), TASK, steps=("check",)
-    ).verdict
-    assert verdict.compiled is True
+    answer = ModelAnswer.open(direct(tmp_path, kernel))
+    verdict = verify_model(answer, TASK, steps=("check",)).verdict
     assert verdict.exit_status == 1
+    assert "MEM-05" in {violation.rule for violation in verdict.violations}
 
 
 @pytest.mark.parametrize(

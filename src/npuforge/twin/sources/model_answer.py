@@ -18,7 +18,7 @@ from npuforge.twin.rewrite import rewrite_launches
 from npuforge.twin.sources.answer_text import DirectAnswer, SixStrings
 from npuforge.twin.sources.operator import OperatorSource
 from npuforge.twin.toolchain import BuildResult, Toolchain
-from npuforge.twin.torchbind.extension import build_direct_extension, build_extension
+from npuforge.twin.torchbind.extension import build_extension
 from npuforge.verdict import Diagnostic, Violation
 
 SUFFIXES = (".py", ".txt", ".json")
@@ -66,10 +66,10 @@ class ModelAnswer:
                 if not host.ok:
                     self._extension = host
                     return host
-            make = build_direct_extension if self.in_process else build_extension
-            self._extension = make(
+            self._extension = build_extension(
                 self.binding_sources,
                 self.module,
+                launches=self.in_process,
                 include_dirs=_folders(self.root),
                 toolchain=self.toolchain,
                 sandbox=self.sandbox,

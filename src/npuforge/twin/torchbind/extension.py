@@ -15,38 +15,24 @@ def build_extension(
     sources: Sequence[Path],
     name: str,
     *,
+    launches: bool = False,
     include_dirs: Sequence[Path] = (),
     toolchain: Toolchain | None = None,
     sandbox: Sandbox | None = None,
 ) -> BuildResult:
-    """One importable module called `name` (what `TORCH_EXTENSION_NAME` expands to)."""
-    python = Path(sysconfig.get_paths()["include"])
+    """One importable module called `name` (what `TORCH_EXTENSION_NAME` expands to).
+
+    `launches` says that its kernels run in the process that imports it.
+    """
+    defines = {"TORCH_EXTENSION_NAME": name}
+    if launches:
+        defines["NPUFORGE_DIRECT_EXTENSION"] = "1"
     return (toolchain or Toolchain.find()).compile(
         sources,
-        kind="extension",
+        kind="direct_extension" if launches else "extension",
         name=name,
-        include_dirs=[*include_dirs, python],
-        defines={"TORCH_EXTENSION_NAME": name},
-        sandbox=sandbox,
-    )
-
-
-def build_direct_extension(
-    sources: Sequence[Path],
-    name: str,
-    *,
-    include_dirs: Sequence[Path] = (),
-    toolchain: Toolchain | None = None,
-    sandbox: Sandbox | None = None,
-) -> BuildResult:
-    """A module whose kernels run in the process that imports it."""
-    python = Path(sysconfig.get_paths()["include"])
-    return (toolchain or Toolchain.find()).compile(
-        sources,
-        kind="direct_extension",
-        name=name,
-        include_dirs=[*include_dirs, python],
-        defines={"TORCH_EXTENSION_NAME": name, "NPUFORGE_DIRECT_EXTENSION": "1"},
-        prelude='#include "npu/direct.h"\n',
+        include_dirs=[*include_dirs, Path(sysconfig.get_paths()["include"])],
+        defines=defines,
+        prelude='#include "npu/direct.h"\n' if launches else None,
         sandbox=sandbox,
     )
