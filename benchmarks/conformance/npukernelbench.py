@@ -64,10 +64,6 @@ def rows(path: Path) -> list[dict[str, Any]]:
     return table
 
 
-def snake(name: str) -> str:
-    return "".join(f"_{c.lower()}" if c.isupper() else c for c in name).lstrip("_")
-
-
 def run_task(folder: Path, mode: str, limit: int) -> TaskResult:
     result = TaskResult("/".join(folder.parts[-3:]))
     answer = folder / "answer" / "0"

@@ -47,6 +47,5 @@
 #define __disable_kernel_type_autoinfer__
 #define __no_simd_vf_fusion__
 
-using GM_ADDR_BYTE = uint8_t;
 #define GM_ADDR __gm__ uint8_t*
 #define K_MAX_SHAPE_DIM 8
