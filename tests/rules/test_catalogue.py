@@ -34,7 +34,7 @@ def test_every_published_constraint_is_there() -> None:
 
 def test_ids_have_one_form_and_fixes_are_sentences() -> None:
     for rule in rules.all_rules():
-        assert re.fullmatch(r"[A-Z]{3,4}-\d\d", rule.id)
+        assert re.fullmatch(r"[A-Z]{2,4}-\d\d", rule.id)
         assert rule.text.endswith(".")
         assert rule.fix.endswith((".", ")"))
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 Severity = Literal["error", "warning", "advice"]
 Consequence = Literal["CE", "RE", "WR", "SL", "NOP"]
-Place = Literal["compile", "lint", "check", "time", "host", "later", "no"]
+Place = Literal["compile", "lint", "check", "time", "host", "tile", "later", "no"]
 Origin = Literal["reference", "ours"]
 
 

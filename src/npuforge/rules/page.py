@@ -42,6 +42,7 @@ _FAMILIES = {
     "MEM": "Memory",
     "LNT": "What the device compiler refuses",
     "ADV": "High-level API",
+    "TL": "The tile language",
 }
 
 _PLACES = {
@@ -50,6 +51,7 @@ _PLACES = {
     "check": "`npuforge check`, while the kernel runs",
     "time": "`npuforge profile`, as advice with the cycles lost",
     "host": "the host side (tiling and launch)",
+    "tile": "the tile compiler (the program does not compile)",
     "later": "not yet: waits for the part named",
     "no": "cannot be seen; the reason is given",
 }

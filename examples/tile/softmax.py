@@ -1,0 +1,36 @@
+"""Softmax over the last axis of a matrix, whole rows at a time."""
+
+import tile.language as tl
+
+
+@ascend_kernel
+def softmax_kernel(x, y, rows, cols, rows_per_core, tile_rows):
+    first = tl.program_id(0) * rows_per_core
+    count = min(rows_per_core, rows - first)
+    tile_in = tl.alloc_ub((tile_rows, cols), dtype=tl.float32)
+    tile_out = tl.alloc_ub((tile_rows, cols), dtype=tl.float32)
+    peak = tl.alloc_ub(tile_rows, dtype=tl.float32)
+    total = tl.alloc_ub(tile_rows, dtype=tl.float32)
+    for t in range(tl.cdiv(count, tile_rows)):
+        row = first + t * tile_rows
+        n = min(tile_rows, first + count - row)
+        with tl.copyin():
+            tl.load(x + row * cols, tile_in[:n, :], stride=cols)
+        with tl.compute():
+            tl.reduce_max(peak[:n], tile_in[:n, :], axis=1)
+            tl.sub(tile_out[:n, :], tile_in[:n, :], peak[:n, None])
+            tl.exp(tile_out[:n, :], tile_out[:n, :])
+            tl.reduce_sum(total[:n], tile_out[:n, :], axis=1)
+            tl.div(tile_out[:n, :], tile_out[:n, :], total[:n, None])
+        with tl.copyout():
+            tl.store(y + row * cols, tile_out[:n, :], stride=cols)
+
+
+def softmax_host(x: tl.input(tl.float32), y: tl.output(tl.float32, x.shape)):
+    rows, cols = x.shape
+    tl.require(cols <= 8192, "a row must fit the unified buffer")
+    n_cores = max(1, min(tl.num_cores(), rows))
+    rows_per_core = tl.cdiv(rows, n_cores)
+    # Two tiles, each twice for double buffering, and two columns: 16 * cols + 8 bytes a row.
+    tile_rows = max(1, min(rows_per_core, 160000 // (16 * max(cols, 8) + 8)))
+    softmax_kernel[n_cores](x, y, rows, cols, rows_per_core, tile_rows)
