@@ -23,6 +23,7 @@ from npuforge.twin.launch import (
     Launch,
     ListArgument,
     ScalarArgument,
+    ShapeArgument,
     TensorArgument,
     TilingArgument,
     WorkspaceArgument,
@@ -202,11 +203,11 @@ class _Run:
                 file = _tensor_file(number)
                 _write_tensor(scratch / file, tensor)
             lines.append(f"buffer {tensor.name} {tensor.nbytes} {tensor.role} {file}")
-        for number, argument in enumerate(self.launch.arguments):
+        by_name = {argument.name: argument for argument in reversed(self.launch.arguments)}
+        for number, given in enumerate(self.launch.arguments):
+            argument = by_name[given.target] if isinstance(given, AliasArgument) else given
             if isinstance(argument, TensorArgument):
                 lines.append(f"pointer {argument.name}")
-            elif isinstance(argument, AliasArgument):
-                lines.append(f"pointer {argument.target}")
             elif isinstance(argument, ListArgument):
                 lines.append(" ".join(["list", *map(_named_shape, argument.tensors)]))
             elif isinstance(argument, AbsentArgument):
@@ -216,6 +217,9 @@ class _Run:
             elif isinstance(argument, WorkspaceArgument):
                 name = f"{argument.name}#{number}"
                 lines += [f"buffer {name} {argument.nbytes} workspace -", f"pointer {name}"]
+            elif isinstance(argument, ShapeArgument):
+                name = f"{argument.name}#{number}"
+                lines += [f"buffer {name} {argument.nbytes} shapes -", f"pointer {name}"]
             elif isinstance(argument, TilingArgument):
                 name = f"{argument.name}#{number}"
                 (scratch / f"{number}.tiling").write_bytes(argument.raw)

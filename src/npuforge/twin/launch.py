@@ -52,6 +52,19 @@ class WorkspaceArgument:
 
 
 @dataclass(frozen=True, slots=True)
+class ShapeArgument:
+    """Where a kernel writes the shapes of `outputs` outputs whose shape only it knows."""
+
+    name: str
+    outputs: int
+
+    @property
+    def nbytes(self) -> int:
+        # A count of dimensions and up to eight of them, 64 bits each.
+        return self.outputs * 9 * 8
+
+
+@dataclass(frozen=True, slots=True)
 class TilingArgument:
     """Tiling data in GM."""
 
@@ -76,7 +89,7 @@ class AbsentArgument:
 
 @dataclass(frozen=True, slots=True)
 class AliasArgument:
-    """The address of another tensor of the launch again: an output written in place."""
+    """Another tensor or list of the launch again: an output written in place."""
 
     name: str
     target: str
@@ -86,6 +99,7 @@ Argument = (
     TensorArgument
     | ScalarArgument
     | WorkspaceArgument
+    | ShapeArgument
     | TilingArgument
     | ListArgument
     | AbsentArgument

@@ -64,6 +64,27 @@ __global__ __aicore__ void null_pointer(GM_ADDR x, GM_ADDR y, GM_ADDR w) {
     *nowhere = 1;
 }
 
+// More buffers than UB has room for. What lies outside is used only if `touched`.
+__aicore__ inline void oversubscribed(Tensors gm, bool touched) {
+    TPipe pipe;
+    TBuf<TPosition::VECCALC> large, inner, outer;
+    pipe.InitBuffer(large, 190 * 1024);
+    pipe.InitBuffer(inner, 64 * 1024);
+    pipe.InitBuffer(outer, 300 * 1024);
+    LocalTensor<float> a = (touched ? outer : inner).Get<float>();
+    DataCopy(a, gm.xGm, N);
+    PipeBarrier<PIPE_ALL>();
+    DataCopy(gm.yGm, a, N);
+}
+
+__global__ __aicore__ void untouched_outside(GM_ADDR x, GM_ADDR y, GM_ADDR w) {
+    oversubscribed(Tensors(x, y, w), false);
+}
+
+__global__ __aicore__ void touched_outside(GM_ADDR x, GM_ADDR y, GM_ADDR w) {
+    oversubscribed(Tensors(x, y, w), true);
+}
+
 // Wasteful in every way the time model knows about.
 __global__ __aicore__ void slow(GM_ADDR x, GM_ADDR y, GM_ADDR w) {
     Tensors gm(x, y, w);
@@ -84,4 +105,6 @@ NPUFORGE_ENTRY(race)
 NPUFORGE_ENTRY(garbage_stays)
 NPUFORGE_ENTRY(garbage_escapes)
 NPUFORGE_ENTRY(null_pointer)
+NPUFORGE_ENTRY(untouched_outside)
+NPUFORGE_ENTRY(touched_outside)
 NPUFORGE_ENTRY(slow)

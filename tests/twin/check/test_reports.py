@@ -78,6 +78,15 @@ def test_a_null_pointer_is_reported_at_its_line(run: Run) -> None:
     ]
 
 
+def test_memory_outside_is_an_error_only_where_it_is_used(run: Run) -> None:
+    unused = run("untouched_outside")
+    assert unused.error is None
+    assert {(v.rule, v.severity) for v in unused.violations} == {("CAP-01", "warning")}
+    assert (unused.outputs["y"] == np.arange(256)).all()
+    used = [v.severity for v in run("touched_outside").violations if v.rule == "CAP-01"]
+    assert set(used) == {"warning", "error"}
+
+
 def test_advice_comes_with_the_cycles_lost(run: Run) -> None:
     result = run("slow", mode="time")
     lost = {advice.rule: advice.cycles_lost or 0 for advice in result.advice}

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -74,6 +75,21 @@ def test_combination_completes_and_refuses(scale_description: OpDescription) -> 
     assert op.combination({"bias": "DT_BF16"})["bias"] == "DT_BF16"
     with pytest.raises(UsageError, match="no combination"):
         op.combination({"x": "DT_FLOAT", "y": "DT_FLOAT16"})
+
+
+def test_preferred_types_choose_only_among_possible_ones(scale_description: OpDescription) -> None:
+    op = scale_description.operator()
+    assert op.combination({}, {"y": "DT_FLOAT16"})["x"] == "DT_FLOAT16"
+    assert op.combination({"x": "DT_FLOAT"}, {"y": "DT_FLOAT16"})["y"] == "DT_FLOAT"
+
+
+def test_booleans_go_where_bytes_are_declared(scale_description: OpDescription) -> None:
+    op = scale_description.operator()
+    repeats = replace(op.parameter("repeats"), dtypes=("DT_UINT8",))
+    masked = replace(op, inputs=(*(p for p in op.inputs if p.name != "repeats"), repeats))
+    assert masked.combination({"repeats": "DT_BOOL"})["repeats"] == "DT_UINT8"
+    with pytest.raises(UsageError, match="no combination"):
+        masked.combination({"repeats": "DT_INT32"})
 
 
 def test_unloadable_library_is_one_line(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -70,11 +70,28 @@ class Operator:
                 return parameter
         raise UsageError(f"{self.type} has no input or output named {name}")
 
-    def combination(self, dtypes: Mapping[str, str]) -> dict[str, str]:
-        """Element types of all parameters, completed from those in `dtypes` (by name, DT_...)."""
-        parameters = (*self.inputs, *self.outputs)
-        for name in dtypes:
+    def combination(
+        self, dtypes: Mapping[str, str], preferred: Mapping[str, str] | None = None
+    ) -> dict[str, str]:
+        """Element types of all parameters, completed from those in `dtypes` (by name, DT_...).
+
+        Among several possible ones `preferred` chooses; it has no say where none agrees with it.
+        """
+        for name in (*dtypes, *(preferred or {})):
             self.parameter(name)
+        wishes = [{**preferred, **dtypes}, dtypes] if preferred else [dtypes]
+        for wanted in wishes:
+            for alike in (_same, _same_storage):
+                chosen = self._first_combination(wanted, alike)
+                if chosen is not None:
+                    return chosen
+        given = ", ".join(f"{name} {dtype}" for name, dtype in dtypes.items())
+        raise UsageError(f"{self.type} declares no combination of element types with {given}")
+
+    def _first_combination(
+        self, dtypes: Mapping[str, str], alike: Callable[[str, str], bool]
+    ) -> dict[str, str] | None:
+        parameters = (*self.inputs, *self.outputs)
         count = max((len(p.dtypes) for p in parameters if not p.dtype_list), default=0)
         for choice in range(max(count, 1)):
             chosen: dict[str, str] = {}
@@ -88,14 +105,24 @@ class Operator:
                     types = tuple(
                         type_ for type_ in (wanted or chosen.get(parameter.follow),) if type_
                     )
-                if wanted is not None and wanted not in types:
-                    break
+                if wanted is not None:
+                    types = tuple(type_ for type_ in types if alike(wanted, type_))
+                    if not types:
+                        break
                 if types:
-                    chosen[parameter.name] = wanted or types[0]
+                    chosen[parameter.name] = types[0]
             else:
                 return chosen
-        given = ", ".join(f"{name} {dtype}" for name, dtype in dtypes.items())
-        raise UsageError(f"{self.type} declares no combination of element types with {given}")
+        return None
+
+
+def _same(given: str, declared: str) -> bool:
+    return given == declared
+
+
+def _same_storage(given: str, declared: str) -> bool:
+    """Operators declare masks of bytes and are called with booleans."""
+    return given == declared or {given, declared} <= {"DT_BOOL", "DT_UINT8", "DT_INT8"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,6 +39,7 @@ from npuforge.twin.launch import (
     Launch,
     ListArgument,
     Role,
+    ShapeArgument,
     TensorArgument,
     TilingArgument,
     WorkspaceArgument,
@@ -194,7 +195,7 @@ class OperatorSource:
     ) -> Prepared:
         operator = self.operator
         known = {name: _host_type(value) for name, value in inputs.items() if value}
-        types = operator.combination(known | _asked_types(outputs))
+        types = operator.combination(known, _asked_types(outputs))
         # The tiling key chooses the instance of a kernel that is a template; any other kernel is
         # built first, so that what does not compile is known whatever tiling says.
         template = bool(self.description().templates.get(operator.type))
@@ -366,14 +367,14 @@ def _arguments(
     tiling: TilingResult,
     build: KernelBuild,
 ) -> tuple[Argument, ...]:
-    """Inputs, outputs, workspace, tiling: the order every generated kernel has."""
+    """Inputs, outputs, their late shapes, workspace, tiling: the order generated kernels have."""
     # An operator without outputs can only be writing its inputs.
     written = {parameter.name for parameter in operator.outputs or operator.inputs}
     arguments = [
         _input(parameter, inputs[parameter.name], parameter.name in written)
         for parameter in operator.inputs
     ]
-    in_place = {a.name for a in arguments if isinstance(a, TensorArgument) and a.role == "inout"}
+    in_place = written & {a.name for a in arguments if not isinstance(a, AbsentArgument)}
     for parameter in operator.outputs:
         tensors = outputs[parameter.name]
         if parameter.name in in_place:
@@ -384,6 +385,9 @@ def _arguments(
             arguments.append(tensors[0])
         else:
             arguments.append(AbsentArgument(parameter.name))
+    late = sum(parameter.shape_depends_on_compute for parameter in operator.outputs)
+    if late:
+        arguments.append(ShapeArgument("shapes", late))
     size = sum(tiling.workspace_sizes)
     trailing: list[Argument] = [
         WorkspaceArgument("workspace", max(size, _SYSTEM_WORKSPACE)),
@@ -398,11 +402,11 @@ def _input(parameter: Parameter, value: Value, in_place: bool) -> Argument:
     """An output of the same name means that the operator works in place."""
     if value is None:
         return AbsentArgument(parameter.name)
+    role: Role = "inout" if in_place else "in"
     if isinstance(value, list):
         members = tuple(
-            TensorArgument(f"{parameter.name}[{number}]", t.shape, t.dtype, "in", t)
+            TensorArgument(f"{parameter.name}[{number}]", t.shape, t.dtype, role, t)
             for number, t in enumerate(value)
         )
         return ListArgument(parameter.name, members)
-    role: Role = "inout" if in_place else "in"
     return TensorArgument(parameter.name, value.shape, value.dtype, role, value)

@@ -89,12 +89,25 @@ def _is_tensor(described: Description) -> bool:
 
 def _types(operator: Operator, arguments: Sequence[Description]) -> dict[str, str]:
     """The operator's element types that go with the tensors of the call."""
+    inputs = _tensor_types(operator.inputs, arguments)
+    if len(inputs) == len(operator.inputs):
+        return operator.combination(inputs)
+    # Host scalars have no type of their own: what they are written to tells it.
+    names = {parameter.name for parameter in operator.inputs}
+    outputs = [parameter for parameter in operator.outputs if parameter.name not in names]
+    written = _tensor_types(outputs, arguments[len(arguments) - len(outputs) :])
+    return operator.combination(inputs, written)
+
+
+def _tensor_types(
+    parameters: Sequence[Parameter], arguments: Sequence[Description]
+) -> dict[str, str]:
     given = {}
-    for parameter, described in zip(operator.inputs, arguments, strict=False):
+    for parameter, described in zip(parameters, arguments, strict=False):
         first = described["items"][:1] if described["kind"] == "list" else [described]
         if first and first[0]["kind"] == "tensor":
             given[parameter.name] = host_name(find(first[0]["dtype"]))
-    return operator.combination(given)
+    return given
 
 
 def _input(

@@ -9,14 +9,6 @@ namespace npuforge {
 
 namespace {
 
-void warn_at_end(const char* rule, const char* message) {
-    Finding finding;
-    finding.rule = rule;
-    finding.severity = "warning";
-    finding.message = message;
-    add_finding(std::move(finding));
-}
-
 // Stretches of an output that are undefined for one reason.
 struct Gap {
     uint64_t first = 0, bytes = 0, ranges = 0, last_end = 0;
@@ -106,9 +98,9 @@ void check_core_end(Core& core) {
     check_flags_at_end(core);
     check_queues_at_end(core);
     if (core.vector.counter)
-        warn_at_end("MSK-05", "the kernel ends in counter mode: SetMaskNorm and ResetMask are missing");
+        warn_at(0, "MSK-05", "the kernel ends in counter mode: SetMaskNorm and ResetMask are missing");
     if (core.atomic.operation != 0)
-        warn_at_end("ATM-01", "the kernel ends with atomic accumulation on: SetAtomicNone is missing");
+        warn_at(0, "ATM-01", "the kernel ends with atomic accumulation on: SetAtomicNone is missing");
     core.check.reset();
 }
 

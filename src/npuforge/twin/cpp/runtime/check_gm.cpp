@@ -11,15 +11,6 @@ namespace {
 
 constexpr uint64_t kLine = 64;
 
-void warn(uint32_t site, const char* rule, std::string message) {
-    Finding finding;
-    finding.rule = rule;
-    finding.severity = "warning";
-    finding.message = std::move(message);
-    finding.site = site;
-    add_finding(std::move(finding));
-}
-
 bool is_local_address(const Core& core, const uint8_t* at) {
     const uint8_t* first = core.spaces[static_cast<int>(Space::UB)];
     const uint8_t* last = core.spaces[static_cast<int>(Space::FB)] + local_capacity(Space::FB);
@@ -81,7 +72,7 @@ bool check_gm_bounds(Core& core, const Instr& instr, const Access& access) {
         return false;
     }
     if (access.write && high > static_cast<int64_t>(buffer.bytes))
-        warn(instr.site, "CPY-10",
+        warn_at(instr.site, "CPY-10",
              std::string(instr.name) + " writes up to byte " + std::to_string(high) + " of " + buffer.name + ", which has " +
                  std::to_string(buffer.bytes) + " B: only the padding of the allocation keeps this from harm");
     if (access.write && !buffer.writable)
@@ -104,7 +95,7 @@ void check_cache_read(Core& core, GmShadow& gm, uint64_t offset, uint32_t bytes,
                 stale = stale || (cached != state.cached_lines.end() && cached->second < writer->tick);
             });
             if (stale)
-                warn(site, "SCL-01",
+                warn_at(site, "SCL-01",
                      "GetValue of " + gm.buffer->name + " reads a cache line from before " + writer->name + " (" +
                          pipe_name(writer->pipe) + ") changed it");
         }
@@ -118,7 +109,7 @@ void check_cache_write(Core& core, GmShadow& gm, uint64_t offset, uint32_t bytes
     for_lines(gm, offset, bytes, [&](uint64_t line) {
         const auto [entry, fresh] = dirty.try_emplace(line, self);
         if (!fresh && entry->second != self)
-            warn(site, "SCL-02",
+            warn_at(site, "SCL-02",
                  "SetValue of " + gm.buffer->name + " at byte " + std::to_string(offset) + ": core " +
                      std::to_string(entry->second) + " holds the same 64 B cache line changed, one of them loses its data");
         entry->second = self;
@@ -140,7 +131,7 @@ void check_cache_copy(Core&, GmShadow& gm, uint64_t offset, uint64_t bytes, uint
         }
     });
     if (found)
-        warn(site, "SCL-02",
+        warn_at(site, "SCL-02",
              std::string(name) + " reads " + gm.buffer->name + " where SetValue has written and the data cache is not cleaned");
 }
 

@@ -38,6 +38,14 @@ bool report_wrong_space(Core& core, const Instr& instr, const Access& access) {
     return true;
 }
 
+// InitBuffer gave out more than UB has, and this operand reaches into what is not there.
+bool in_spilled_buffer(const Core& core, const Access& access) {
+    if (access.space != Space::UB || core.ub_used <= local_capacity(Space::UB)) return false;
+    const uint8_t* at = access.origin != nullptr ? access.origin : access.base;
+    const int64_t offset = at - core.spaces[static_cast<int>(Space::UB)];
+    return offset >= 0 && offset < int64_t(core.ub_used);
+}
+
 }  // namespace
 
 std::string operand_text(const Instr& instr, const Access& access) {
@@ -59,7 +67,8 @@ bool check_local_bounds(Core& core, const Instr& instr, const Access& access) {
                   access.position);
         return false;
     }
-    if (report_wrong_space(core, instr, access)) return false;
+    const bool beyond_end = in_spilled_buffer(core, access);
+    if (!beyond_end && report_wrong_space(core, instr, access)) return false;
     CheckState& state = state_of(core);
     const uint8_t* base = core.spaces[static_cast<int>(access.space)];
     const int64_t offset = access.base - base;
@@ -70,7 +79,7 @@ bool check_local_bounds(Core& core, const Instr& instr, const Access& access) {
         report_at(instr.site, access.align_rule, "%s at byte %lld of %s, which is no multiple of %u B", operand_text(instr, access).c_str(),
                   static_cast<long long>(offset), space_name(access.space), access.align);
     if (low < 0 || high > capacity || origin < 0 || origin >= capacity) {
-        report_at(instr.site, bounds_rule(instr, access), "%s at bytes %lld to %lld, outside the %lld B of %s",
+        report_at(instr.site, beyond_end ? "CAP-01" : bounds_rule(instr, access), "%s at bytes %lld to %lld, outside the %lld B of %s",
                   operand_text(instr, access).c_str(), static_cast<long long>(low), static_cast<long long>(high),
                   static_cast<long long>(capacity), space_name(access.space));
         return false;

@@ -57,14 +57,10 @@ void check_slot_moved(Core& core, Slot& slot, bool queued) {
 void check_queues_at_end(Core& core) {
     for (const auto& [base, slot] : state_of(core).slots) {
         if (slot.state == Free) continue;
-        Finding finding;
-        finding.rule = slot.state == Queued ? "QUE-17" : "QUE-16";
         // The end of the kernel frees everything; only a kernel that goes on allocating suffers.
-        finding.severity = "warning";
-        finding.message = slot.state == Queued ? "a tensor is left in its queue at the end of the kernel"
-                                               : "a tensor is allocated here and never freed";
-        finding.site = slot.site;
-        add_finding(std::move(finding));
+        const bool queued = slot.state == Queued;
+        warn_at(slot.site, queued ? "QUE-17" : "QUE-16",
+                queued ? "a tensor is left in its queue at the end of the kernel" : "a tensor is allocated here and never freed");
     }
 }
 

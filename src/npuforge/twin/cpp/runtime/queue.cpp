@@ -70,18 +70,25 @@ void pipe_destroyed(void* pipe) {
 
 namespace {
 
-constexpr uint32_t kSpill = 64u << 10;  // how far buffers may reach over the end of UB
+constexpr uint32_t kSpill = 512u << 10;  // how far buffers may reach over the end of UB
 
 Buffer allocate(uint32_t bytes, uint8_t position, const char* owner, bool queue_slot) {
     const uint32_t rounded = (bytes + 31) / 32 * 32;
     Core& core = *g_core;
     const uint32_t capacity = local_capacity(Space::UB);
     if (core.ub_used + uint64_t(rounded) > capacity) {
-        report("CAP-01", "%s of %u B does not fit: %u of %u B of the unified buffer are taken", owner, rounded, core.ub_used,
-               capacity);
-        // The device does not stop here either: only touching what lies outside goes wrong, and the
-        // last bytes of an oversized buffer often stay untouched. L1 follows UB in our memory.
-        if (core.ub_used + uint64_t(rounded) > capacity + kSpill) stop_launch("the unified buffer is full");
+        // The device does not stop here either: only touching what lies outside goes wrong (the
+        // checker's error), and the last bytes of an oversized buffer often stay untouched. L1
+        // follows UB in our memory.
+        const bool hopeless = core.ub_used + uint64_t(rounded) > capacity + kSpill;
+        const std::string text = std::string(owner) + " of " + std::to_string(rounded) + " B does not fit: " +
+                                 std::to_string(core.ub_used) + " of " + std::to_string(capacity) +
+                                 " B of the unified buffer are taken";
+        if (g_mode & kCheck) warn_at(NPUFORGE_SITE(), "CAP-01", text);
+        if (hopeless) {
+            report("CAP-01", "%s", text.c_str());
+            stop_launch("the unified buffer is full");
+        }
     }
     core.buffers += 1;
     if (core.buffers == 65) report("CAP-05", "more than 64 buffers are initialised in one kernel");

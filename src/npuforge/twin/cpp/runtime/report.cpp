@@ -41,6 +41,7 @@ void add_finding(Finding finding) {
     if (!fresh) {
         store()[entry->second].count += 1;
         store()[entry->second].cycles_lost += finding.cycles_lost;
+        if (finding.severity.empty()) store()[entry->second].severity.clear();
         return;
     }
     if (store().size() >= kMaxFindings) {
@@ -59,6 +60,15 @@ void report_at(uint32_t site, const char* rule, const char* format, ...) {
     finding.message = formatted(format, arguments);
     finding.site = site;
     va_end(arguments);
+    add_finding(std::move(finding));
+}
+
+void warn_at(uint32_t site, const char* rule, std::string message) {
+    Finding finding;
+    finding.rule = rule;
+    finding.severity = "warning";
+    finding.message = std::move(message);
+    finding.site = site;
     add_finding(std::move(finding));
 }
 

@@ -21,6 +21,8 @@ struct Finding {
 void add_finding(Finding finding);
 void report_at(uint32_t site, const char* rule, const char* format, ...)
     __attribute__((format(printf, 3, 4)));
+// Where the rule is an error in general and this case of it does no certain harm.
+void warn_at(uint32_t site, const char* rule, std::string message);
 const std::vector<Finding>& findings();
 void clear_findings();
 

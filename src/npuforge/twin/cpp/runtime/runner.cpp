@@ -4,7 +4,7 @@
 //   mode run|check|time|timed      constants FILE        result FILE       trace FILE
 //   library FILE                   entry NAME            blocks N          key N
 //   auto_sync 0|1                  seed N
-//   buffer NAME BYTES ROLE FILE|-  ROLE: in, out, inout, workspace, tiling
+//   buffer NAME BYTES ROLE FILE|-  ROLE: in, out, inout, workspace, shapes, tiling
 //   pointer NAME | null | scalar HEXBYTES | list NAME[:DIMxDIM...]...   the kernel's arguments, in order
 //
 // `entry` names a trampoline `npuforge_entry_NAME(void** arguments)` that the build adds behind the
@@ -117,9 +117,9 @@ int run(const char* path) {
     std::map<std::string, uint8_t*> addresses;
     for (const auto& b : plan.buffers) {
         const std::string& role = b[2];
-        const bool written = role == "out" || role == "inout" || role == "workspace";
+        const bool written = role == "out" || role == "inout" || role == "workspace" || role == "shapes";
         launch.gm.push_back(map_gm(b[0], std::stoull(b[1]), b[3] == "-" ? "" : b[3], written,
-                                   role == "in" || role == "inout" || role == "tiling", role == "tiling"));
+                                   role == "in" || role == "inout" || role == "shapes" || role == "tiling", role == "tiling"));
         addresses[b[0]] = launch.gm.back().base;
         if (role == "workspace") launch.workspace = launch.gm.back().base;
     }
