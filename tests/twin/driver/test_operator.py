@@ -43,12 +43,13 @@ def test_optional_input_chooses_another_key(scale: OperatorSource) -> None:
 def test_late_shapes_and_lists_in_place(kernels: Path) -> None:
     source = recognise(kernels / "late_shape")
     assert isinstance(source, OperatorSource)
-    x, first, second = (np.full(64, i, np.float32) for i in range(3))
+    x, first, second, z = (np.full(64, i, np.float32) for i in range(4))
     wanted = {"y": ((64,), "float32")}
-    result = source.launch({"x": x, "v": [first, second]}, outputs=wanted, mode="check")
+    result = source.launch({"x": x, "v": [first, second], "z": z}, outputs=wanted, mode="check")
     assert result.error is None
     assert result.findings == []
     assert (result.outputs["y"] == x).all()
+    assert (result.outputs["z"] == x).all()
     assert (result.outputs["v[0]"] == first + 1).all()
     assert (result.outputs["v[1]"] == second + 1).all()
 

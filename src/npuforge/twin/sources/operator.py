@@ -228,10 +228,16 @@ class OperatorSource:
         request = TilingRequest(
             op=operator.type,
             inputs={
-                parameter.name: _specs(inputs[parameter.name], parameter.value_depend)
+                parameter.name: _specs(inputs[parameter.name], with_data=parameter.value_depend)
                 for parameter in operator.inputs
             },
-            outputs={name: _output_specs(wanted) for name, wanted in outputs.items()},
+            # What is written in place has the shape it had as an input.
+            outputs={
+                parameter.name: _specs(inputs[parameter.name], with_data=False)
+                for parameter in operator.outputs
+                if parameter.name in inputs
+            }
+            | {name: _output_specs(wanted) for name, wanted in outputs.items()},
             attrs=attrs,
         )
         return compute_tiling(library, operator, request, soc=self.soc, sandbox=self.sandbox)
@@ -295,7 +301,7 @@ def _asked_types(outputs: Mapping[str, Wanted]) -> dict[str, str]:
     return {name: host_name(dtypes.find(w[0][1])) for name, w in first.items() if w}
 
 
-def _specs(value: Value, with_data: bool) -> TensorSpec | list[TensorSpec] | None:
+def _specs(value: Value, *, with_data: bool) -> TensorSpec | list[TensorSpec] | None:
     def spec(tensor: HostTensor) -> TensorSpec:
         raw = tensor.to_bytes() if with_data else None
         return TensorSpec(tensor.shape, host_name(tensor.dtype), data=raw)

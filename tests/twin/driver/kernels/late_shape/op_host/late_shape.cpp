@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// y starts with x; how much of y counts is for the kernel to say. The list v is added to in place.
+// y starts with x; how much of y counts is for the kernel to say. The list v is added to
+// in place, z becomes x in place.
 #include "register/op_def_registry.h"
 
 namespace optiling {
@@ -18,12 +19,14 @@ public:
     {
         this->Input("x").ParamType(REQUIRED).DataType({ge::DT_FLOAT}).Format({ge::FORMAT_ND});
         this->Input("v").ParamType(DYNAMIC).DataType({ge::DT_FLOAT}).Format({ge::FORMAT_ND});
+        this->Input("z").ParamType(REQUIRED).DataType({ge::DT_FLOAT}).Format({ge::FORMAT_ND});
         this->Output("y")
             .OutputShapeDependOnCompute()
             .ParamType(REQUIRED)
             .DataType({ge::DT_FLOAT})
             .Format({ge::FORMAT_ND});
         this->Output("v").ParamType(DYNAMIC).DataType({ge::DT_FLOAT}).Format({ge::FORMAT_ND});
+        this->Output("z").ParamType(REQUIRED).DataType({ge::DT_FLOAT}).Format({ge::FORMAT_ND});
         this->AICore().SetTiling(optiling::Tiling).AddConfig("ascend910b");
     }
 };

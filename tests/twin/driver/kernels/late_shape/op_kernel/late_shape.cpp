@@ -4,7 +4,8 @@
 using namespace AscendC;
 
 extern "C" __global__ __aicore__ void late_shape(
-    GM_ADDR x, GM_ADDR v, GM_ADDR y, GM_ADDR v_out, GM_ADDR shapes, GM_ADDR workspace, GM_ADDR tiling)
+    GM_ADDR x, GM_ADDR v, GM_ADDR z, GM_ADDR y, GM_ADDR v_out, GM_ADDR z_out, GM_ADDR shapes, GM_ADDR workspace,
+    GM_ADDR tiling)
 {
     constexpr uint32_t N = 64;
     TPipe pipe;
@@ -20,6 +21,8 @@ extern "C" __global__ __aicore__ void late_shape(
     DataCopy(moved, source, N);
     queue.EnQue(moved);
     moved = queue.DeQue<float>();
+    DataCopy(target, moved, N);
+    target.SetGlobalBuffer((__gm__ float*)z_out, N);
     DataCopy(target, moved, N);
     queue.FreeTensor(moved);
     shape.SetValue(0, 1);
