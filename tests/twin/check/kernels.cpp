@@ -59,6 +59,21 @@ __global__ __aicore__ void garbage_escapes(GM_ADDR x, GM_ADDR y, GM_ADDR w) {
     DataCopyPad(gm.yGm, b, {1, 16, 0, 0, 0});
 }
 
+// The result of a reduction lies in its own temporary buffer; garbage is in lanes the mask leaves out.
+__global__ __aicore__ void result_in_scratch(GM_ADDR x, GM_ADDR y, GM_ADDR w) {
+    Tensors gm(x, y, w);
+    LocalTensor<float> a(TPosition::VECIN, 0, N), b(TPosition::VECCALC, 1024, N);
+    DataCopyPad(a, gm.xGm, {1, 63 * sizeof(float), 0, 0, 0}, {false, 0, 0, 0.0f});
+    PipeBarrier<PIPE_ALL>();
+    uint64_t mask[2] = {0x5555555555555555, 0};
+    ReduceMax(b, a, b, mask, 1, 8, true);
+    PipeBarrier<PIPE_ALL>();
+    if (b.GetValue(0) != 62.0f) return;
+    DataCopyPad(a, gm.xGm, {1, N * sizeof(float), 0, 0, 0}, {false, 0, 0, 0.0f});
+    PipeBarrier<PIPE_ALL>();
+    DataCopy(gm.yGm, a, N);
+}
+
 __global__ __aicore__ void null_pointer(GM_ADDR x, GM_ADDR y, GM_ADDR w) {
     volatile __gm__ int32_t* nowhere = (__gm__ int32_t*)(x - x);
     *nowhere = 1;
@@ -85,6 +100,20 @@ __global__ __aicore__ void touched_outside(GM_ADDR x, GM_ADDR y, GM_ADDR w) {
     oversubscribed(Tensors(x, y, w), true);
 }
 
+// Every core writes all of y: 7, or its own number.
+__aicore__ inline void write_everywhere(Tensors gm, float value) {
+    LocalTensor<float> a(TPosition::VECOUT, 0, N);
+    Duplicate(a, value, N);
+    PipeBarrier<PIPE_ALL>();
+    DataCopy(gm.yGm, a, N);
+}
+
+__global__ __aicore__ void same_everywhere(GM_ADDR x, GM_ADDR y, GM_ADDR w) { write_everywhere(Tensors(x, y, w), 7.0f); }
+
+__global__ __aicore__ void own_everywhere(GM_ADDR x, GM_ADDR y, GM_ADDR w) {
+    write_everywhere(Tensors(x, y, w), static_cast<float>(GetBlockIdx()));
+}
+
 // Wasteful in every way the time model knows about.
 __global__ __aicore__ void slow(GM_ADDR x, GM_ADDR y, GM_ADDR w) {
     Tensors gm(x, y, w);
@@ -104,7 +133,10 @@ __global__ __aicore__ void slow(GM_ADDR x, GM_ADDR y, GM_ADDR w) {
 NPUFORGE_ENTRY(race)
 NPUFORGE_ENTRY(garbage_stays)
 NPUFORGE_ENTRY(garbage_escapes)
+NPUFORGE_ENTRY(result_in_scratch)
 NPUFORGE_ENTRY(null_pointer)
 NPUFORGE_ENTRY(untouched_outside)
 NPUFORGE_ENTRY(touched_outside)
+NPUFORGE_ENTRY(same_everywhere)
+NPUFORGE_ENTRY(own_everywhere)
 NPUFORGE_ENTRY(slow)

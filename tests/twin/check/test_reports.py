@@ -26,10 +26,10 @@ def run() -> Run:
     built = Toolchain.find().compile([SOURCE], kind="kernel", name="check_kernels")
     assert built.path is not None, built.log
 
-    def call(entry: str, mode: Mode = "check") -> RunResult:
+    def call(entry: str, mode: Mode = "check", blocks: int = 1) -> RunResult:
         build = KernelBuild(entry, SOURCE, SOURCE.parent, built.path, [], [])
         launch = Launch(
-            1,
+            blocks,
             [
                 tensor("x", np.arange(256, dtype=np.float32)),
                 output("y", [256], "float32"),
@@ -55,6 +55,14 @@ def test_a_race_names_both_places_and_pipes(run: Run) -> None:
     assert "bytes 0 to 1024" in race.message
 
 
+def test_two_cores_may_write_the_same_values(run: Run) -> None:
+    same = run("same_everywhere", blocks=3)
+    assert not same.races
+    assert not same.findings
+    (race,) = run("own_everywhere", blocks=3).races
+    assert race.rule == "MEM-06"
+
+
 def test_garbage_nobody_looks_at_is_no_report(run: Run) -> None:
     result = run("garbage_stays")
     assert result.error is None
@@ -68,6 +76,13 @@ def test_garbage_in_an_output_is_reported_where_it_was_first_used(run: Run) -> N
     assert set(reported) == {"CPY-09", "MEM-09"}
     assert reported["CPY-09"].line == line_of("first use of the garbage")
     assert reported["MEM-09"].severity == "warning"
+
+
+def test_a_result_in_the_temporary_buffer_is_defined(run: Run) -> None:
+    result = run("result_in_scratch")
+    assert result.error is None
+    assert not result.findings
+    assert (result.outputs["y"] == np.arange(256)).all()
 
 
 def test_a_null_pointer_is_reported_at_its_line(run: Run) -> None:

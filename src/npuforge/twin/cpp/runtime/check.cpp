@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The order of the checks of one instruction. What lies outside memory is reported and not executed;
 // everything else is reported and goes on.
-#include <cstring>
-
 #include "check_state.h"
 #include "report.h"
 
@@ -34,6 +32,7 @@ void touch(Core& core, const Instr& instr, uint32_t self, const Access& a) {
 }  // namespace
 
 bool check_instruction(Core& core, const Instr& instr) {
+    settle_writes();
     if (!in_bounds(core, instr)) return false;
     if (instr.pipe == Pipe::V) check_overlap(instr);
     bool atomic = false;
@@ -50,6 +49,7 @@ bool check_instruction(Core& core, const Instr& instr) {
 
 bool check_scalar(Core& core, const void* addr, const void* tensor, uint32_t bytes, Space space, const void* stored,
                   uint32_t site) {
+    settle_writes();
     const bool write = stored != nullptr;
     static Instr instr;
     instr.name = write ? "SetValue" : "GetValue";
@@ -71,7 +71,6 @@ bool check_scalar(Core& core, const void* addr, const void* tensor, uint32_t byt
     const uint32_t self = new_record(core, Pipe::S, instr.name, site, false);
     if (place.gm == nullptr || place.gm->tracked) {
         RaceContext context{core, Pipe::S, self, instr.name, site, space, place.gm, "", false};
-        context.repeats_value = write && std::memcmp(addr, stored, bytes) == 0;
         if (write) touch_write(*place.shadow, offset, bytes, context);
         else touch_read(*place.shadow, offset, bytes, context);
     }

@@ -128,6 +128,16 @@ Bytes result_of(const Operands& sources, size_t size, bool ordered) {
     return result;
 }
 
+// What an instruction leaves as garbage: temporary memory, padding. A temporary buffer may be the
+// destination as well (reductions allow it), so this comes before the results.
+void spoil(Core& core, const Instr& instr) {
+    for (const Access& a : instr.accesses) {
+        if (!a.write || !a.undefined) continue;
+        const auto kind = instr.pipe == Pipe::MTE2 ? Origin::Kind::Padding : Origin::Kind::Scratch;
+        set_all(core, a, true, new_origin(kind, 0, "", instr.site));
+    }
+}
+
 // The common case: operands that are one stretch each, of one length, on block boundaries.
 bool carry_by_blocks(Core& core, const Instr& instr) {
     if (!follows_order(instr.name)) return false;
@@ -158,6 +168,7 @@ bool carry_by_blocks(Core& core, const Instr& instr) {
             here.origin = used_origin(block.origin, instr.site, instr.name);
         });
     }
+    spoil(core, instr);
     const Place place = place_of(core, target->space, target->base);
     size_t n = 0;
     place.shadow->visit(place.offset, length, [&](ShadowBlock& block, uint32_t mask, uint64_t) {
@@ -204,6 +215,7 @@ void carry(Core& core, const Instr& instr) {
             at += sizes[i];
         }
     }
+    spoil(core, instr);
     for (const auto& [role, accesses] : targets)
         for (const Access* a : accesses)
             if (!a->atomic) set_all(core, *a, false, 0);
@@ -257,16 +269,13 @@ void flow_defined(Core& core, const Instr& instr) {
         report_at(instr.site, "ATM-02", "%s accumulates into GM that holds no defined value", instr.name);
         set_all(core, a, false, 0);
     }
-    if (undefined && !carry_by_blocks(core, instr)) carry(core, instr);
-    for (const Access& a : instr.accesses) {
-        if (!a.write) continue;
-        if (a.undefined) {
-            const auto kind = instr.pipe == Pipe::MTE2 ? Origin::Kind::Padding : Origin::Kind::Scratch;
-            set_all(core, a, true, new_origin(kind, 0, "", instr.site));
-        } else if (!undefined && !a.atomic) {
-            set_all(core, a, false, 0);
-        }
+    if (undefined) {
+        if (!carry_by_blocks(core, instr)) carry(core, instr);
+        return;
     }
+    spoil(core, instr);
+    for (const Access& a : instr.accesses)
+        if (a.write && !a.undefined && !a.atomic) set_all(core, a, false, 0);
 }
 
 }  // namespace npuforge

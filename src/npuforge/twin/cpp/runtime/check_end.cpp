@@ -105,6 +105,7 @@ void check_core_end(Core& core) {
 }
 
 void check_launch_end(Launch& launch) {
+    settle_writes();
     LaunchCheck& all = launch_check();
     for (GmShadow& gm : all.gm) {
         if (!gm.tracked || gm.buffer->base == launch.workspace) continue;

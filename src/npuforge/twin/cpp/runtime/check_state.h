@@ -13,6 +13,7 @@
 
 #include "check.h"
 #include "check_shadow.h"
+#include "report.h"
 
 namespace npuforge {
 
@@ -90,6 +91,15 @@ struct GmShadow {
     bool tracked = true;       // inputs are not written, so nothing can race
 };
 
+// A write over another core's, until it is known whether it changes anything.
+struct DoubtfulWrite {
+    Finding finding;
+    Core* core;
+    uint64_t race;                // key in reported_races
+    const uint8_t* at;
+    std::vector<uint8_t> before;
+};
+
 struct LaunchCheck {
     std::vector<AccessRecord> records;   // number 0 is nobody
     std::vector<Origin> origins;         // number 0 is defined
@@ -97,6 +107,7 @@ struct LaunchCheck {
     std::unordered_map<uint64_t, Clock> channels;          // between cores
     std::unordered_map<uint64_t, uint32_t> dirty_lines;    // GM lines written by scalars: core
     std::unordered_set<uint64_t> reported_races;
+    std::vector<DoubtfulWrite> doubtful;
     uint64_t tick = 0;
 };
 LaunchCheck& launch_check();
@@ -120,12 +131,12 @@ struct RaceContext {
     const GmShadow* gm;     // for accesses to GM
     const char* role;
     bool atomic;
-    bool repeats_value = false;  // a scalar store of what the memory holds already
     uint32_t fine = 0;      // the record last found to be ordered (or reported)
     uint64_t row_offset = 0, row_bytes = 0;  // the stretch being looked at, for messages
 };
 void touch_read(Shadow& shadow, uint64_t offset, uint64_t bytes, RaceContext& context);
 void touch_write(Shadow& shadow, uint64_t offset, uint64_t bytes, RaceContext& context);
+void settle_writes();  // the last instruction has written its results
 
 // check_memory.cpp
 bool check_local_bounds(Core& core, const Instr& instr, const Access& access);
