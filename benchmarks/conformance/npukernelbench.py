@@ -4,7 +4,8 @@
     python benchmarks/conformance/npukernelbench.py CHECKOUT [--tasks GLOB] [--cases N] [--json OUT]
 
 Prints one line per task with the reason for a failure, and totals per level; exits 0 whatever the
-rate. `--cases N` takes N cases of each task, evenly spread over its table.
+rate. `--cases N` takes N cases of each task, evenly spread over its table; `--elements N` leaves
+out cases whose tensors have more elements together.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import csv
 import fnmatch
 import json
+import math
 import re
 import tempfile
 import time
@@ -31,6 +33,8 @@ from npuforge.twin.torchbind.extension import build_extension
 
 _SCRIPT = Path(__file__).with_name("npukb_script.py")
 _KNOWN = tomllib.loads(Path(__file__).with_suffix(".toml").read_text())
+_SHAPE = re.compile(r"\[([\d, ]+)\]")
+_NUMBER = re.compile(r"\d+")
 _COMMAND = re.compile(r"EXEC_NPU_CMD\s*\(\s*aclnn(\w+)")
 
 
@@ -93,6 +97,12 @@ def spread(table: Sequence[dict[str, Any]], wanted: int) -> list[dict[str, Any]]
     return [table[round(i * step)] for i in range(wanted)]
 
 
+def elements(row: dict[str, Any]) -> int:
+    """How many elements the shapes in a row's columns have together."""
+    shapes = (found for value in row.values() for found in _SHAPE.findall(str(value)))
+    return sum(math.prod(int(size) for size in _NUMBER.findall(shape)) for shape in shapes)
+
+
 def reports(calls: Sequence[tuple[str, RunResult]], severity: str) -> list[str]:
     """Each report once: rule, place, message."""
     found = [
@@ -124,7 +134,7 @@ def reason_left_out(folder: Path) -> str:
     return ""
 
 
-def run_task(folder: Path, mode: Mode, wanted: int) -> TaskResult:
+def run_task(folder: Path, mode: Mode, wanted: int, largest: int) -> TaskResult:
     result = TaskResult("/".join(folder.parts[-3:]), left_out=reason_left_out(folder))
     broken = _KNOWN["broken_cases"].get(folder.name, {"cases": []})
     table = rows(folder / "validation" / "test_cases.csv")
@@ -132,6 +142,8 @@ def run_task(folder: Path, mode: Mode, wanted: int) -> TaskResult:
     table = [row for row in table if row["case_id"] not in broken["cases"]]
     if broken["cases"]:
         result.remark = f"without case {broken['cases']}: {broken['why']}"
+    if largest:
+        table = [row for row in table if elements(row) <= largest] or [min(table, key=elements)]
     if result.left_out and not result.left_out.startswith("broken"):
         return result
     result.cases = len(spread(table, wanted))
@@ -202,8 +214,11 @@ def total(name: str, results: Sequence[TaskResult]) -> str:
 @click.option("--tasks", default="*", help="Shell pattern on level/category/task.")
 @click.option("--mode", default="check", type=click.Choice(["run", "check"]))
 @click.option("--cases", default="all", help="Cases per task, or 'all'.")
+@click.option("--elements", "largest", default=0, help="Largest case to run; 0: any.")
 @click.option("--json", "json_file", type=click.Path(path_type=Path), help="All rows as JSON.")
-def main(checkout: Path, tasks: str, mode: Mode, cases: str, json_file: Path | None) -> None:
+def main(
+    checkout: Path, tasks: str, mode: Mode, cases: str, largest: int, json_file: Path | None
+) -> None:
     if cases != "all" and not (cases.isdigit() and int(cases) > 0):
         raise click.UsageError("--cases takes a number or 'all'")
     wanted = 0 if cases == "all" else int(cases)
@@ -211,7 +226,7 @@ def main(checkout: Path, tasks: str, mode: Mode, cases: str, json_file: Path | N
     for folder in sorted(path for path in checkout.glob("tasks/level*/*/*") if path.is_dir()):
         if not fnmatch.fnmatch("/".join(folder.parts[-3:]), f"*{tasks}*"):
             continue
-        results.append(run_task(folder, mode, wanted))
+        results.append(run_task(folder, mode, wanted, largest))
         click.echo(results[-1].line())
         if json_file:
             json_file.write_text(json.dumps([asdict(r) for r in results], indent=1))

@@ -74,6 +74,26 @@ __global__ __aicore__ void result_in_scratch(GM_ADDR x, GM_ADDR y, GM_ADDR w) {
     DataCopy(gm.yGm, a, N);
 }
 
+// Three elements are compared: the instruction takes 64, past the buffer and what is in it.
+__global__ __aicore__ void short_compare(GM_ADDR x, GM_ADDR y, GM_ADDR w) {
+    Tensors gm(x, y, w);
+    TPipe pipe;
+    TBuf<TPosition::VECCALC> from, bits, to;
+    pipe.InitBuffer(from, 32);
+    pipe.InitBuffer(bits, 32);
+    pipe.InitBuffer(to, N * sizeof(float));
+    LocalTensor<float> a = from.Get<float>(), b = to.Get<float>();
+    LocalTensor<uint8_t> mask = bits.Get<uint8_t>();
+    DataCopyPad(a, gm.xGm, {1, 3 * sizeof(float), 0, 0, 0}, {false, 0, 0, 0.0f});
+    Duplicate(b, 5.0f, N);
+    PipeBarrier<PIPE_ALL>();
+    CompareScalar(mask, a, 1.0f, CMPMODE::GE, 3, 1, {1, 1, 8, 8});
+    PipeBarrier<PIPE_ALL>();
+    Select(b, mask, b, 0.0f, SELMODE::VSEL_TENSOR_SCALAR_MODE, 3);
+    PipeBarrier<PIPE_ALL>();
+    if (b.GetValue(0) == 0.0f) DataCopy(gm.yGm, b, N);
+}
+
 __global__ __aicore__ void null_pointer(GM_ADDR x, GM_ADDR y, GM_ADDR w) {
     volatile __gm__ int32_t* nowhere = (__gm__ int32_t*)(x - x);
     *nowhere = 1;
@@ -114,6 +134,27 @@ __global__ __aicore__ void own_everywhere(GM_ADDR x, GM_ADDR y, GM_ADDR w) {
     write_everywhere(Tensors(x, y, w), static_cast<float>(GetBlockIdx()));
 }
 
+// While y is written from a freed tensor, `factor` times itself is put back into it.
+__aicore__ inline void put_back(Tensors gm, float factor) {
+    TPipe pipe;
+    TQueBind<TPosition::VECIN, TPosition::VECOUT, 1> queue;
+    TBuf<TPosition::VECCALC> rest;
+    pipe.InitBuffer(queue, 1, N * sizeof(float));
+    pipe.InitBuffer(rest, N * sizeof(float));
+    LocalTensor<float> a = queue.AllocTensor<float>();
+    DataCopy(a, gm.xGm, N);
+    PipeBarrier<PIPE_ALL>();
+    DataCopy(gm.yGm, a, N);
+    Muls(a, a, factor, N);
+    PipeBarrier<PIPE_ALL>();
+    queue.FreeTensor(a);
+    Muls(rest.Get<float>(), a, factor, N);
+}
+
+__global__ __aicore__ void put_same_back(GM_ADDR x, GM_ADDR y, GM_ADDR w) { put_back(Tensors(x, y, w), 1.0f); }
+
+__global__ __aicore__ void put_other_back(GM_ADDR x, GM_ADDR y, GM_ADDR w) { put_back(Tensors(x, y, w), 2.0f); }
+
 // Wasteful in every way the time model knows about.
 __global__ __aicore__ void slow(GM_ADDR x, GM_ADDR y, GM_ADDR w) {
     Tensors gm(x, y, w);
@@ -134,9 +175,12 @@ NPUFORGE_ENTRY(race)
 NPUFORGE_ENTRY(garbage_stays)
 NPUFORGE_ENTRY(garbage_escapes)
 NPUFORGE_ENTRY(result_in_scratch)
+NPUFORGE_ENTRY(short_compare)
 NPUFORGE_ENTRY(null_pointer)
 NPUFORGE_ENTRY(untouched_outside)
 NPUFORGE_ENTRY(touched_outside)
 NPUFORGE_ENTRY(same_everywhere)
 NPUFORGE_ENTRY(own_everywhere)
+NPUFORGE_ENTRY(put_same_back)
+NPUFORGE_ENTRY(put_other_back)
 NPUFORGE_ENTRY(slow)

@@ -63,6 +63,15 @@ def test_two_cores_may_write_the_same_values(run: Run) -> None:
     assert race.rule == "MEM-06"
 
 
+def test_putting_the_same_values_back_does_not_race(run: Run) -> None:
+    same = run("put_same_back")
+    assert not same.races
+    # A freed buffer keeps its content until the queue gives it out again.
+    assert [(v.rule, v.severity) for v in same.violations] == [("MEM-08", "warning")]
+    (race,) = run("put_other_back").races
+    assert race.rule == "SYNC-04"
+
+
 def test_garbage_nobody_looks_at_is_no_report(run: Run) -> None:
     result = run("garbage_stays")
     assert result.error is None
@@ -83,6 +92,13 @@ def test_a_result_in_the_temporary_buffer_is_defined(run: Run) -> None:
     assert result.error is None
     assert not result.findings
     assert (result.outputs["y"] == np.arange(256)).all()
+
+
+def test_lanes_nobody_asked_for_are_no_report(run: Run) -> None:
+    result = run("short_compare")
+    assert result.error is None
+    assert not result.findings
+    assert result.outputs["y"][:4].tolist() == [0, 5, 5, 5]
 
 
 def test_a_null_pointer_is_reported_at_its_line(run: Run) -> None:

@@ -23,7 +23,7 @@ void touch(Core& core, const Instr& instr, uint32_t self, const Access& a) {
     RaceContext context{core, instr.pipe, self, instr.name, instr.site, a.space, place.gm, a.role, a.atomic};
     for_each_row(a, [&](int64_t at, uint64_t bytes) {
         const auto offset = static_cast<uint64_t>(place.offset + at);
-        if (a.write) touch_write(*place.shadow, offset, bytes, context);
+        if (a.write) touch_write(*place.shadow, offset, bytes, a.base + at, context);
         else touch_read(*place.shadow, offset, bytes, context);
         if (place.gm != nullptr && !a.write) check_cache_copy(core, *place.gm, offset, bytes, instr.site, instr.name);
     });
@@ -71,7 +71,7 @@ bool check_scalar(Core& core, const void* addr, const void* tensor, uint32_t byt
     const uint32_t self = new_record(core, Pipe::S, instr.name, site, false);
     if (place.gm == nullptr || place.gm->tracked) {
         RaceContext context{core, Pipe::S, self, instr.name, site, space, place.gm, "", false};
-        if (write) touch_write(*place.shadow, offset, bytes, context);
+        if (write) touch_write(*place.shadow, offset, bytes, access.base, context);
         else touch_read(*place.shadow, offset, bytes, context);
     }
     if (place.gm != nullptr) {

@@ -2,6 +2,7 @@
 // Undefined data. Computing on bytes nothing wrote is harmless as long as nobody looks at the result
 // (rows rounded up to blocks do it all the time), so undefinedness flows through instructions and is
 // reported where it decides something: a scalar reads it, or it is part of an output at the end.
+#include <algorithm>
 #include <map>
 #include <string_view>
 
@@ -97,10 +98,19 @@ bool all_undefined(const Bytes& bytes) {
     return !bytes.empty();
 }
 
-// Each byte of the result takes over what the bytes at its place in the operand are.
-void merge(Bytes& result, const Bytes& operand) {
+// Each byte of the result takes over what the bytes at its place in the operand are. A byte of bits
+// counts as defined when one of its bits is.
+void merge(Bytes& result, const Bytes& operand, bool to_bits) {
     if (operand.empty() || result.empty()) return;
     const size_t n = result.size(), m = operand.size();
+    if (to_bits && m >= n) {
+        for (size_t i = 0; i < n; ++i) {
+            const auto part = operand.begin() + static_cast<std::ptrdiff_t>(i * (m / n));
+            const auto end = part + static_cast<std::ptrdiff_t>(m / n);
+            if (std::find(part, end, 0u) == end) result[i] = *part;
+        }
+        return;
+    }
     if (m >= n) {
         for (size_t i = 0; i < m; ++i)
             if (operand[i] != 0) result[i * n / m] = operand[i];
@@ -114,12 +124,12 @@ bool in_proportion(size_t n, size_t m) { return n != 0 && m != 0 && (n % m == 0 
 
 using Operands = std::map<std::string_view, Bytes>;
 
-Bytes result_of(const Operands& sources, size_t size, bool ordered) {
+Bytes result_of(const Operands& sources, size_t size, std::string_view name) {
     Bytes result(size);
-    bool proportional = ordered;
+    bool proportional = follows_order(name);
     for (const auto& [role, bytes] : sources) proportional = proportional && in_proportion(size, bytes.size());
     if (proportional) {
-        for (const auto& [role, bytes] : sources) merge(result, bytes);
+        for (const auto& [role, bytes] : sources) merge(result, bytes, name.starts_with("Compare"));
         return result;
     }
     // Elsewhere a result is undefined when one of the operands is nothing but undefined bytes.
@@ -198,7 +208,6 @@ void carry(Core& core, const Instr& instr) {
             if (used == 0) used = used_origin(origin, instr.site, instr.name);
             origin = used;
         }
-    const bool ordered = follows_order(instr.name);
     std::vector<std::pair<const Access*, Bytes>> marks;
     for (const auto& [role, accesses] : targets) {
         std::vector<size_t> sizes;
@@ -207,7 +216,7 @@ void carry(Core& core, const Instr& instr) {
             sizes.push_back(size_t(a->row_bytes) * a->rows * a->repeats);
             total += sizes.back();
         }
-        const Bytes result = result_of(sources, total, ordered);
+        const Bytes result = result_of(sources, total, instr.name);
         size_t at = 0;
         for (size_t i = 0; i < accesses.size(); ++i) {
             const auto begin = result.begin() + static_cast<std::ptrdiff_t>(at);

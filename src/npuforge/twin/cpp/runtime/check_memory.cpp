@@ -93,9 +93,13 @@ bool check_local_bounds(Core& core, const Instr& instr, const Access& access) {
                       "%s at bytes %lld to %lld of %s, outside its buffer of %u B at %u", operand_text(instr, access).c_str(),
                       static_cast<long long>(low), static_cast<long long>(high), space_name(access.space), region.bytes,
                       region.offset);
-        if (!region.live)
-            report_at(instr.site, "MEM-08", "%s in a queue buffer that is %s", operand_text(instr, access).c_str(),
-                      region.freed_at != 0 ? "freed" : "not allocated");
+        if (!region.live) {
+            const bool freed = region.freed_at != 0;
+            const std::string text = operand_text(instr, access) + " in a queue buffer that is " + (freed ? "freed" : "not allocated");
+            // What is there stays until the queue gives the buffer out again, and then it is a race.
+            if (freed && !access.write) warn_at(instr.site, "MEM-08", text);
+            else report_at(instr.site, "MEM-08", "%s", text.c_str());
+        }
     } else if (access.room != 0 && high - origin > int64_t(access.room)) {
         report_at(instr.site, bounds_rule(instr, access), "%s up to byte %lld of a tensor of %u B",
                   operand_text(instr, access).c_str(), static_cast<long long>(high - origin), access.room);

@@ -91,13 +91,14 @@ struct GmShadow {
     bool tracked = true;       // inputs are not written, so nothing can race
 };
 
-// A write over another core's, until it is known whether it changes anything.
+// A race that harms only if the write changes something, until its values are known.
 struct DoubtfulWrite {
     Finding finding;
     Core* core;
     uint64_t race;                // key in reported_races
-    const uint8_t* at;
+    const uint8_t* row;           // the stretch that is written
     std::vector<uint8_t> before;
+    std::vector<std::pair<uint64_t, uint32_t>> contested;  // offset in the row, bytes
 };
 
 struct LaunchCheck {
@@ -133,9 +134,13 @@ struct RaceContext {
     bool atomic;
     uint32_t fine = 0;      // the record last found to be ordered (or reported)
     uint64_t row_offset = 0, row_bytes = 0;  // the stretch being looked at, for messages
+    const uint8_t* row = nullptr;            // where it lies, for writes
+    uint64_t cell_offset = 0;                // the cell in it, for writes
+    uint32_t cell_bytes = 0;
+    bool in_place = false;                   // the writing instruction reads the cell as well
 };
 void touch_read(Shadow& shadow, uint64_t offset, uint64_t bytes, RaceContext& context);
-void touch_write(Shadow& shadow, uint64_t offset, uint64_t bytes, RaceContext& context);
+void touch_write(Shadow& shadow, uint64_t offset, uint64_t bytes, const uint8_t* row, RaceContext& context);
 void settle_writes();  // the last instruction has written its results
 
 // check_memory.cpp

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compare: one bit per element, into a tensor or into the compare register. The tensor forms work on
 // whole repeats whatever the mask says.
+#include <bit>
 #include <cstring>
 
 #include "vec_call.h"
@@ -90,6 +91,16 @@ Lanes whole_repeats(const Extent& extent, uint32_t size, const char* name) {
     return lanes;
 }
 
+// The lanes a mask asks for. The others are compared too, and nobody looks at their bits.
+Lanes asked_lanes(const Extent& extent, const Lanes& whole) {
+    if (extent.form != Extent::Form::Bits || g_core->vector.counter) return whole;
+    Lanes asked = whole;
+    for (int i = 0; i < 2; ++i) asked.mask[i] &= extent.mask[i];
+    asked.contiguous_lanes = asked.mask[0] == whole.mask[0] && asked.mask[1] == whole.mask[1];
+    asked.total = uint64_t(std::popcount(asked.mask[0]) + std::popcount(asked.mask[1])) * asked.repeats;
+    return asked;
+}
+
 void compare_tensor(const char* name, int mode, const Extent& extent, const Tile& dst, const Tile& src0_in,
                     const Tile& src1_in, const Scalar* scalar, uint32_t site) {
     const uint32_t size = dtype_bytes(src0_in.type);
@@ -100,8 +111,9 @@ void compare_tensor(const char* name, int mode, const Extent& extent, const Tile
     if (lanes.total == 0) return;
     if (g_mode != 0) {
         Instr& instr = begin(name, Pipe::V, site);
-        add_tile(instr, src0, lanes, false, scalar != nullptr ? "src" : "src0");
-        if (scalar == nullptr) add_tile(instr, src1, lanes, false, "src1");
+        const Lanes asked = asked_lanes(extent, lanes);
+        add_tile(instr, src0, asked, false, scalar != nullptr ? "src" : "src0");
+        if (scalar == nullptr) add_tile(instr, src1, asked, false, "src1");
         Access bits{};
         bits.base = static_cast<const uint8_t*>(dst.addr);
         bits.row_bytes = static_cast<uint32_t>(lanes.total / 8);
