@@ -49,6 +49,19 @@ def pretend_framework() -> None:
     sys.modules |= {"framework": framework, "framework.utils": utils}
 
 
+def pretend_device_random() -> None:
+    """Input makers call torch.rand for integers, which the CPU refuses; a value below 1 is 0."""
+    real = torch.rand
+
+    def rand(*size: Any, **options: Any) -> torch.Tensor:
+        dtype = options.get("dtype")
+        if dtype is None or dtype.is_floating_point or dtype.is_complex:
+            return real(*size, **options)
+        return torch.zeros(*size, **options)
+
+    torch.rand = rand
+
+
 def default_check(
     reference: Any, candidate: Any, max_abs: float = 1e-3, max_rel: float = 1e-3
 ) -> tuple[bool, str]:
@@ -85,6 +98,7 @@ def run_case(module: Any, prepare: Any, row: dict[str, Any]) -> tuple[bool, str]
 
 def run(job: dict[str, Any], scratch: Path) -> None:
     pretend_framework()
+    pretend_device_random()
     module = load("model_module", job["module"])
     has_inputs = hasattr(module, "get_init_inputs")
     prepare = module if has_inputs else load("prepare_inputs_module", job["prepare"])
