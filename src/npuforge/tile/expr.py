@@ -286,6 +286,12 @@ def fold(expr: Expr) -> Expr:
                     return Const(evaluate(folded, _no_variables), expr.span)
                 except (ArithmeticError, ValueError):
                     return folded
+            match folded:
+                case Call("align_up", (Call("align_up", (inner, Const(fine))), Const(coarse))):
+                    if coarse % fine == 0:
+                        return Call("align_up", (inner, Const(coarse)), expr.span)
+                case _:
+                    pass
             return folded
         case _:
             return expr

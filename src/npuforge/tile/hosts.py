@@ -19,6 +19,7 @@ from npuforge.tile.ir import (
     Parameter,
     PointerParameter,
     Require,
+    Reserve,
     Role,
     SameShape,
     ScalarParameter,
@@ -101,6 +102,7 @@ class _HostTypist:
             body,
             doc,
             Span.of(function),
+            self.scope.facts,
         )
 
     # ---- parameters -----------------------------------------------------------------------------
@@ -185,8 +187,7 @@ class _HostTypist:
             case ast.Assign(
                 [ast.Name(name)], ast.Call(ast.Attribute(ast.Name("tl"), "workspace")) as call
             ):
-                self._workspace(name, call)
-                return []
+                return [self._workspace(name, call)]
             case ast.Assign([ast.Name(name)], value):
                 return [self._let(name, value, node)]
             case ast.AugAssign(ast.Name(name) as target, op, value):
@@ -225,7 +226,7 @@ class _HostTypist:
             lets.append(HostLet(target.id, variable.version, value, Span.of(node)))
         return lets
 
-    def _workspace(self, name: str, call: ast.Call) -> None:
+    def _workspace(self, name: str, call: ast.Call) -> Reserve:
         if len(call.args) != 2 or call.keywords:
             raise self.scope.refuse(
                 "TL-04", call, "a workspace has a shape and an element type",
@@ -236,6 +237,7 @@ class _HostTypist:
         tensor = Tensor(name, dtype, "workspace", shape, Span.of(call))
         self.scope.declare(name, tensor, call)
         self.workspaces.append(tensor)
+        return Reserve(tensor, Span.of(call))
 
     def _let(self, name: str, value: ast.expr, node: ast.stmt) -> HostLet:
         expr = self.scope.scalar(value)
@@ -319,4 +321,3 @@ class _HostTypist:
             function, parameters, self.scope.facts, self.scope.constants, self.findings
         )
         return Launch(kernel, count, Span.of(call))
-

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from npuforge.tile.expr import Expr, Type
+from npuforge.tile.facts import Facts
 from npuforge.tile.source import Span
 from npuforge.twin.dtypes import DType
 
@@ -242,6 +243,7 @@ class Kernel:
     body: tuple[Stmt, ...]
     doc: str
     span: Span
+    facts: Facts = field(compare=False, repr=False)
 
     @property
     def pointers(self) -> tuple[PointerParameter, ...]:
@@ -273,6 +275,14 @@ class HostLet:
 
 
 @dataclass(frozen=True, slots=True)
+class Reserve:
+    """`name = tl.workspace(shape, dtype)`: a temporary in global memory."""
+
+    tensor: Tensor
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class Launch:
     """`kernel[cores](...)`."""
 
@@ -292,7 +302,7 @@ class HostIf:
     joined: tuple[tuple[str, int], ...] = ()
 
 
-HostStmt = Require | HostLet | Launch | HostIf
+HostStmt = Require | HostLet | Reserve | Launch | HostIf
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,6 +317,7 @@ class Host:
     body: tuple[HostStmt, ...]
     doc: str
     span: Span
+    facts: Facts = field(compare=False, repr=False)
 
     @property
     def inputs(self) -> tuple[Tensor, ...]:

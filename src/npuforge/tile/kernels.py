@@ -54,7 +54,13 @@ def typed_kernel(
     body = function.body[1:] if doc else function.body
     statements = typist.block(body, None, top=True)
     return Kernel(
-        function.name, tuple(parameters), tuple(typist.buffers), statements, doc, Span.of(function)
+        function.name,
+        tuple(parameters),
+        tuple(typist.buffers),
+        statements,
+        doc,
+        Span.of(function),
+        scope.facts,
     )
 
 

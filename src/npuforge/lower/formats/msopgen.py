@@ -1,0 +1,325 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The standard operator project: `op_host`, `op_kernel`, description and build files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from npuforge.lower.compiler import Lowered
+from npuforge.lower.cpp import TYPES, Printer, scalar_functions
+from npuforge.lower.host_code import HostCode, Surroundings, tiling_lines
+from npuforge.lower.kernel_source import definitions, entry_body, parameters
+from npuforge.lower.names import camel, pascal
+from npuforge.tile.expr import Expr, Shape, Type, Var
+from npuforge.tile.ir import Attribute, SameShape, Tensor
+from npuforge.twin.dtypes import DType
+
+_INDENT = "    "
+_GE_TYPES = {"float32": "DT_FLOAT", "float16": "DT_FLOAT16", "bfloat16": "DT_BF16"}
+_JSON_TYPES = {"float32": "float", "bfloat16": "bf16"}
+_ATTRIBUTES = {
+    Type.FLOAT: ("Float", "float"),
+    Type.INT: ("Int", "int64_t"),
+    Type.BOOL: ("Bool", "bool"),
+}
+
+
+def files(lowered: Lowered) -> dict[str, str]:
+    """Path and text of every file of the project."""
+    name = lowered.program.name
+    return {
+        f"op_host/{name}_tiling.h": tiling_header(lowered.host),
+        f"op_host/{name}.cpp": host_source(lowered),
+        f"op_kernel/{name}.cpp": kernel_source(lowered.host),
+        f"{name}.json": description(lowered),
+    }
+
+
+def ge_type(dtype: DType) -> str:
+    """The name of an element type on the host."""
+    return f"ge::{_GE_TYPES.get(dtype.name, f'DT_{dtype.name.upper()}')}"
+
+
+def _text(lines: list[str]) -> str:
+    return "\n".join(lines).rstrip() + "\n"
+
+
+# ---- device -----------------------------------------------------------------------------------
+def kernel_source(code: HostCode) -> str:
+    """`op_kernel/<name>.cpp`."""
+    listed = ", ".join(
+        f"GM_ADDR {name}" for name in [*(n for n, _ in parameters(code)), "workspace", "tiling"]
+    )
+    user = "GetUserWorkspace(workspace)"
+    body = [
+        "KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIV_ONLY);",
+        "GET_TILING_DATA(tilingData, tiling);",
+        *entry_body(code, lambda field: f"tilingData.{field.name}", user),
+    ]
+    lines = ['#include "kernel_operator.h"', "", "using namespace AscendC;", ""]
+    lines += definitions(code)
+    lines += [f'extern "C" __global__ __aicore__ void {code.program.name}({listed})', "{"]
+    lines += [_INDENT + line for line in body]
+    return _text([*lines, "}"])
+
+
+# ---- host -------------------------------------------------------------------------------------
+def tiling_header(code: HostCode) -> str:
+    """`op_host/<name>_tiling.h`."""
+    guard = f"{code.program.name.upper()}_TILING_H"
+    lines = [f"#ifndef {guard}", f"#define {guard}", ""]
+    lines += ['#include "register/tilingdata_base.h"', "", "namespace optiling {"]
+    lines += [f"BEGIN_TILING_DATA_DEF({code.tiling_struct})"]
+    lines += [f"TILING_DATA_FIELD_DEF({field.type}, {field.name});" for field in code.fields]
+    lines += ["END_TILING_DATA_DEF;", ""]
+    lines += [f"REGISTER_TILING_DATA_CLASS({pascal(code.program.name)}, {code.tiling_struct})"]
+    return _text([*lines, "}  // namespace optiling", "", f"#endif  // {guard}"])
+
+
+def host_source(lowered: Lowered) -> str:
+    """`op_host/<name>.cpp`: tiling, shape inference, registration."""
+    code = lowered.host
+    used: set[str] = set()
+    tiling = _tiling_function(code, used)
+    infer = _infer_shape(code, used)
+    lines = [
+        f'#include "{code.program.name}_tiling.h"',
+        '#include "register/op_def_registry.h"',
+        '#include "tiling/platform/platform_ascendc.h"',
+        "",
+        "namespace {",
+        *scalar_functions(used, "host"),
+        "}  // namespace",
+        "",
+        "namespace optiling {",
+        *tiling,
+        "}  // namespace optiling",
+        "",
+        "namespace ge {",
+        *infer,
+        "}  // namespace ge",
+        "",
+        "namespace ops {",
+        *_registration(code, lowered.soc),
+        "}  // namespace ops",
+    ]
+    if not used:
+        start = lines.index("namespace {")
+        del lines[start : start + 3]
+    return _text(lines)
+
+
+def _input_index(code: HostCode, tensor: str) -> int:
+    return [item.name for item in code.host.inputs].index(tensor)
+
+
+def _read_shapes(code: HostCode) -> Iterator[str]:
+    for index, tensor in enumerate(code.host.inputs):
+        name = f"{camel(tensor.name)}Shape"
+        yield f"const gert::Shape& {name} = context->GetInputShape({index})->GetStorageShape();"
+        rank = code.host.ranks.get(tensor.name)
+        if rank is not None:
+            yield f"if ({name}.GetDimNum() != {rank}) {{"
+            yield f"{_INDENT}return ge::GRAPH_FAILED;  // {tensor.name} has {rank} dimensions"
+            yield "}"
+
+
+def _shape_text(tensor: str, axis: int | None) -> str:
+    name = f"{camel(tensor)}Shape"
+    if axis is None:
+        return f"{name}.GetShapeSize()"
+    if axis < 0:
+        return f"{name}.GetDim({name}.GetDimNum() - {-axis})"
+    return f"{name}.GetDim({axis})"
+
+
+def _read_attributes(code: HostCode) -> Iterator[str]:
+    if code.host.attributes:
+        yield "const gert::RuntimeAttrs* attributes = context->GetAttrs();"
+    for index, attribute in enumerate(code.host.attributes):
+        kind = _ATTRIBUTES[attribute.type][1]
+        pointer = f"attributes->GetAttrPointer<{kind}>({index})"
+        type_ = TYPES[attribute.type]
+        yield f"const {type_} {camel(attribute.name)} = *{pointer};"
+
+
+def _tiling_function(code: HostCode, used: set[str]) -> list[str]:
+    around = Surroundings(
+        shape=_shape_text,
+        attribute=camel,
+        refuse=lambda message: f"return ge::GRAPH_FAILED;  // {message}",
+        assign=lambda field, value: f"tiling.set_{field.name}({value});",
+        cores="coreCount",
+        ub_bytes="ubBytes",
+    )
+    body = [
+        f"{code.tiling_struct} tiling;",
+        *_read_shapes(code),
+        *_read_attributes(code),
+    ]
+    computed = tiling_lines(code, around, used)
+    if any("coreCount" in line or "ubBytes" in line for line in computed):
+        platform = "platform_ascendc::PlatformAscendC(context->GetPlatformInfo())"
+        body.append(f"const auto platform = {platform};")
+    if any("coreCount" in line for line in computed):
+        body.append("const int64_t coreCount = platform.GetCoreNumAiv();")
+    if any("ubBytes" in line for line in computed):
+        body += [
+            "uint64_t ubBytesTotal = 0;",
+            "platform.GetCoreMemSize(platform_ascendc::CoreMemType::UB, ubBytesTotal);",
+            "const int64_t ubBytes = static_cast<int64_t>(ubBytesTotal) - 8 * 1024;",
+        ]
+    buffer = "context->GetRawTilingData()"
+    body += [
+        *computed,
+        "context->SetBlockDim(static_cast<uint32_t>(blocks));",
+        "context->SetTilingKey(key);",
+        f"tiling.SaveToBuffer({buffer}->GetData(), {buffer}->GetCapacity());",
+        f"{buffer}->SetDataSize(tiling.GetDataSize());",
+        "size_t* workspaces = context->GetWorkspaceSizes(1);",
+        "workspaces[0] = static_cast<size_t>(workspaceBytes);",
+        "return ge::GRAPH_SUCCESS;",
+    ]
+    if code.host.workspaces:
+        system = (
+            "platform_ascendc::PlatformAscendC(context->GetPlatformInfo()).GetLibApiWorkSpaceSize()"
+        )
+        body[-2] = f"workspaces[0] = static_cast<size_t>(workspaceBytes) + {system};"
+    return [
+        "static ge::graphStatus TilingFunc(gert::TilingContext* context)",
+        "{",
+        *(_INDENT + line for line in body),
+        "}",
+    ]
+
+
+def _infer_shape(code: HostCode, used: set[str]) -> list[str]:
+    body: list[str] = []
+    for index, tensor in enumerate(code.host.inputs):
+        name = f"{camel(tensor.name)}Shape"
+        body.append(f"const gert::Shape& {name} = *context->GetInputShape({index});")
+    body += _read_attributes(code)
+    attributes = {attribute.name for attribute in code.host.attributes}
+
+    def leaf(expr: Expr) -> str:
+        match expr:
+            case Shape(tensor, axis):
+                return _shape_text(tensor, axis)
+            case Var(name=name) if name in attributes:
+                return camel(name)
+            case _:
+                raise AssertionError(f"{expr} in the shape of an output")
+
+    printer = Printer(code.host.facts, "host", leaf, used)
+    for index, tensor in enumerate(code.host.outputs):
+        output = f"{camel(tensor.name)}Out"
+        body.append(f"gert::Shape* {output} = context->GetOutputShape({index});")
+        body += _output_shape(tensor, output, printer)
+    body.append("return GRAPH_SUCCESS;")
+    infer_types = [
+        f"context->SetOutputDataType({index}, {ge_type(tensor.dtype)});"
+        for index, tensor in enumerate(code.host.outputs)
+    ]
+    return [
+        "static graphStatus InferShape(gert::InferShapeContext* context)",
+        "{",
+        *(_INDENT + line for line in body),
+        "}",
+        "",
+        "static graphStatus InferDataType(gert::InferDataTypeContext* context)",
+        "{",
+        *(_INDENT + line for line in [*infer_types, "return GRAPH_SUCCESS;"]),
+        "}",
+    ]
+
+
+def _output_shape(tensor: Tensor, output: str, printer: Printer) -> list[str]:
+    if tensor.role == "inout":
+        return [f"*{output} = {camel(tensor.name)}Shape;"]
+    if isinstance(tensor.shape, SameShape):
+        return [f"*{output} = {camel(tensor.shape.tensor)}Shape;"]
+    assert tensor.shape is not None
+    lines = [f"{output}->SetDimNum({len(tensor.shape)});"]
+    lines += [
+        f"{output}->SetDim({axis}, {printer(extent)});" for axis, extent in enumerate(tensor.shape)
+    ]
+    return lines
+
+
+def _registration(code: HostCode, soc: str) -> list[str]:
+    name = pascal(code.program.name)
+    body = []
+    for tensor in code.host.inputs:
+        body += _tensor_definition("Input", tensor)
+    for tensor in code.host.outputs:
+        body += _tensor_definition("Output", tensor)
+    body += [_attribute_definition(attribute) for attribute in code.host.attributes]
+    body += [
+        "this->SetInferShape(ge::InferShape).SetInferDataType(ge::InferDataType);",
+        "this->AICore().SetTiling(optiling::TilingFunc);",
+        f'this->AICore().AddConfig("{"ascend910_93" if soc == "910_93" else "ascend910b"}");',
+    ]
+    return [
+        f"class {name} : public OpDef {{",
+        "public:",
+        f"{_INDENT}explicit {name}(const char* name) : OpDef(name)",
+        f"{_INDENT}{{",
+        *(2 * _INDENT + line for line in body),
+        f"{_INDENT}}}",
+        "};",
+        "",
+        f"OP_ADD({name});",
+    ]
+
+
+def _tensor_definition(what: str, tensor: Tensor) -> list[str]:
+    return [
+        f'this->{what}("{tensor.name}")',
+        f"{_INDENT}.ParamType(REQUIRED)",
+        f"{_INDENT}.DataType({{{ge_type(tensor.dtype)}}})",
+        f"{_INDENT}.Format({{ge::FORMAT_ND}})",
+        f"{_INDENT}.UnknownShapeFormat({{ge::FORMAT_ND}});",
+    ]
+
+
+def _attribute_definition(attribute: Attribute) -> str:
+    kind = _ATTRIBUTES[attribute.type][0]
+    default = attribute.default
+    if default is None:
+        return f'this->Attr("{attribute.name}").AttrType(REQUIRED).{kind}();'
+    shown = str(default).lower() if isinstance(default, bool) else repr(default)
+    return f'this->Attr("{attribute.name}").AttrType(OPTIONAL).{kind}({shown});'
+
+
+# ---- description ------------------------------------------------------------------------------
+def description(lowered: Lowered) -> str:
+    """`<name>.json`, as msopgen takes it."""
+    host = lowered.program.host
+
+    def entry(tensor: Tensor) -> dict[str, object]:
+        name = _JSON_TYPES.get(tensor.dtype.name, tensor.dtype.name)
+        return {
+            "name": tensor.name,
+            "param_type": "required",
+            "format": ["ND"],
+            "type": [name],
+        }
+
+    content: dict[str, object] = {
+        "op": pascal(lowered.program.name),
+        "language": "cpp",
+        "input_desc": [entry(tensor) for tensor in host.inputs],
+        "output_desc": [entry(tensor) for tensor in host.outputs],
+    }
+    if host.attributes:
+        content["attr"] = [
+            {
+                "name": attribute.name,
+                "param_type": "required" if attribute.default is None else "optional",
+                "type": attribute.type.value,
+                **({} if attribute.default is None else {"default_value": str(attribute.default)}),
+            }
+            for attribute in host.attributes
+        ]
+    return json.dumps([content], indent=4) + "\n"

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Alignment and padding: where the elements of a view lie in its buffer.
+
+The last dimension of a buffer with two or more dimensions is padded so that every row starts on a
+32 byte boundary; the distance between rows is the *pitch*. Pad lanes hold no data, but an
+instruction that runs over a whole tile in one go reads and writes them too, so it matters whether
+they were ever written: `Padding` says so for each buffer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import reduce
+
+from npuforge.tile.expr import ONE, ZERO, Const, Expr, add, align_up, fold, mul
+from npuforge.tile.expr import Call as ExprCall
+from npuforge.tile.facts import Facts
+from npuforge.tile.ir import Buffer, Kernel, Load, Op, View, walk
+
+BLOCK_BYTES = 32
+
+
+def element_bytes(buffer: Buffer) -> int:
+    """Bytes of an element; a mask counts as bytes of eight bits."""
+    return 1 if buffer.dtype is None else max(1, buffer.dtype.bits // 8)
+
+
+def lanes(buffer: Buffer) -> int:
+    """Elements in one 32 byte block."""
+    return 256 if buffer.dtype is None else BLOCK_BYTES // element_bytes(buffer)
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """A view as rows of contiguous elements: `pitch` elements from row to row."""
+
+    view: View
+    offset: Expr
+    rows: Expr
+    cols: Expr
+    pitch: Expr
+
+
+class Geometry:
+    """Pitches, sizes and offsets of the buffers of a kernel."""
+
+    def __init__(self, kernel: Kernel, facts: Facts) -> None:
+        self._facts = facts
+        self._padded = _padded_buffers(kernel, self)
+
+    def pitch(self, buffer: Buffer) -> Expr:
+        """Elements between the starts of two rows."""
+        last = buffer.shape[-1]
+        if len(buffer.shape) == 1 or self._facts.multiple_of(last, lanes(buffer)):
+            return last
+        return align_up(last, lanes(buffer))
+
+    def has_pads(self, buffer: Buffer) -> bool:
+        return len(buffer.shape) > 1 and not self._facts.multiple_of(
+            buffer.shape[-1], lanes(buffer)
+        )
+
+    def elements(self, buffer: Buffer) -> Expr:
+        """Elements the buffer takes, pads included."""
+        return reduce(mul, buffer.shape[:-1], self.pitch(buffer))
+
+    def bytes(self, buffer: Buffer) -> Expr:
+        """Size of one copy, a multiple of 32 bytes."""
+        if buffer.dtype is None:
+            eighth = fold(ExprCall("cdiv", (buffer.shape[0], Const(8))))
+            return align_up(eighth, BLOCK_BYTES)
+        size = mul(self.elements(buffer), Const(element_bytes(buffer)))
+        return size if self._facts.multiple_of(size, BLOCK_BYTES) else align_up(size, BLOCK_BYTES)
+
+    def strides(self, buffer: Buffer) -> tuple[Expr, ...]:
+        """Elements between neighbours along each dimension."""
+        pitch = self.pitch(buffer)
+        return (
+            (mul(buffer.shape[1], pitch), pitch, ONE) if len(buffer.shape) == 3 else (pitch, ONE)
+        )[-len(buffer.shape) :]
+
+    def offset(self, view: View) -> Expr:
+        """Element of the buffer at which the view starts."""
+        strides = self.strides(view.buffer)
+        total: Expr = ZERO
+        for axis in view.axes:
+            if axis.dim is not None:
+                total = add(total, mul(axis.start, strides[axis.dim]))
+        return total
+
+    def full_width(self, view: View) -> bool:
+        """Does the view take whole rows of its buffer?"""
+        last = view.axes[-1]
+        return (
+            last.dim == len(view.buffer.shape) - 1
+            and last.kept
+            and last.start == ZERO
+            and self._facts.equal(last.extent, view.buffer.shape[-1])
+        )
+
+    def rows(self, view: View) -> Rows | None:
+        """The view as evenly spaced rows; None where a middle dimension is cut."""
+        kept = [axis for axis in view.axes if axis.kept and axis.dim is not None]
+        strides = self.strides(view.buffer)
+        if not kept:
+            return Rows(view, self.offset(view), ONE, ONE, ONE)
+        last = kept[-1]
+        assert last.dim is not None
+        if len(kept) == 1:
+            return Rows(view, self.offset(view), ONE, last.extent, self.pitch(view.buffer))
+        first = kept[0]
+        assert first.dim is not None
+        if len(kept) == 2:
+            return Rows(view, self.offset(view), first.extent, last.extent, strides[first.dim])
+        middle = kept[1]
+        whole = middle.start == ZERO and self._facts.equal(middle.extent, view.buffer.shape[1])
+        if not whole and not self._facts.equal(first.extent, ONE):
+            return None
+        return Rows(
+            view, self.offset(view), mul(first.extent, middle.extent), last.extent, strides[1]
+        )
+
+    def flat(self, views: list[Rows]) -> Expr | None:
+        """Number of elements if one instruction may run over all rows of all views at once."""
+        first = views[0]
+        if self._facts.equal(first.rows, ONE):
+            return first.cols
+        for rows in views:
+            buffer = rows.view.buffer
+            contiguous = self.full_width(rows.view) and (
+                not self.has_pads(buffer) or buffer.name in self._padded
+            )
+            if not contiguous or not self._facts.equal(rows.pitch, first.pitch):
+                return None
+        return mul(first.rows, first.pitch)
+
+
+def _padded_buffers(kernel: Kernel, geometry: Geometry) -> set[str]:
+    """Buffers whose pad lanes are always written together with their rows."""
+    padded = {buffer.name for buffer in kernel.buffers}
+    statements = list(walk(kernel.body))
+    while True:
+        broken: set[str] = set()
+        for statement in statements:
+            match statement:
+                case Load(view=view) if not geometry.full_width(view):
+                    broken.add(view.buffer.name)
+                case Op(outs=outs, ins=ins):
+                    for out in (view for view in outs if len(view.buffer.shape) > 1):
+                        if out.rank == 0 or not geometry.full_width(out):
+                            broken.add(out.buffer.name)
+                            continue
+                        for operand in ins:
+                            if isinstance(operand, View) and not _covers(operand, out, padded):
+                                broken.add(out.buffer.name)
+                case _:
+                    pass
+        if not broken & padded:
+            return padded
+        padded -= broken
+
+
+def _covers(operand: View, out: View, padded: set[str]) -> bool:
+    """Do the pad lanes of `operand` reach as far as those of `out`?"""
+    if len(operand.buffer.shape) == 1 or operand.buffer.name == out.buffer.name:
+        return True
+    return operand.buffer.name in padded and lanes(operand.buffer) >= lanes(out.buffer)

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// rows x cols elements, rows `stride` apart in global memory and `pitch` apart in the tile. One
+// instruction moves up to 4095 rows; overlapping rows (stride < cols) go one by one.
+template <typename T>
+__aicore__ inline void LoadRows(const LocalTensor<T>& dst, const GlobalTensor<T>& src, int64_t rows, int64_t cols,
+                                int64_t stride, int64_t pitch)
+{
+    constexpr int64_t block = 32 / sizeof(T);
+    if (rows <= 0 || cols <= 0) {
+        return;
+    }
+    const int64_t width = (cols + block - 1) / block * block;
+    const int64_t gap = (stride - cols) * static_cast<int64_t>(sizeof(T));
+    const int64_t most = gap < 0 || gap > 0xFFFFFFFFLL ? 1 : 4095;
+    const DataCopyPadExtParams<T> pad{true, 0, static_cast<uint8_t>(width - cols), 0};
+    for (int64_t row = 0; row < rows; row += most) {
+        const int64_t count = rows - row < most ? rows - row : most;
+        const DataCopyExtParams copy{static_cast<uint16_t>(count), static_cast<uint32_t>(cols * sizeof(T)),
+                                     static_cast<uint32_t>(count == 1 ? 0 : gap),
+                                     static_cast<uint32_t>((pitch - width) / block), 0};
+        DataCopyPad(dst[row * pitch], src[row * stride], copy, pad);
+    }
+}
