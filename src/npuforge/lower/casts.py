@@ -18,34 +18,22 @@ class Step:
 
 
 def cast_steps(source: DType, target: DType, rounding: str) -> list[Step]:
-    """The instructions that convert `source` to `target`."""
+    """The instructions that convert `source` to `target`; none where nothing changes."""
     first, last = _device_name(source), _device_name(target)
-    if first == last:
+    wanted = "CAST_RINT" if rounding == "none" else f"CAST_{rounding.upper()}"
+    if first == last and (rounding == "none" or source.kind != "float"):
         return []
     direct = library.casts().get((first, last))
     if direct is not None:
-        return [Step(target, _mode(direct, rounding, source, target))]
+        return [Step(target, wanted if wanted in direct else direct[0])]
     path = library.cast_paths()[first, last]
     stops = [*path.through, last]
     return [
-        Step(find(stop), _wanted(mode, rounding, source, target))
+        # CAST_TRUNC in a path marks the step that rounds; the others are exact.
+        Step(find(stop), wanted if mode == "CAST_TRUNC" else mode)
         for stop, mode in zip(stops, path.modes, strict=True)
     ]
 
 
 def _device_name(dtype: DType) -> str:
     return "uint8" if dtype.name == "bool" else dtype.name
-
-
-def _mode(known: tuple[str, ...], rounding: str, source: DType, target: DType) -> str:
-    wanted = _wanted("", rounding, source, target)
-    return wanted if wanted in known else known[0]
-
-
-def _wanted(mode: str, rounding: str, source: DType, target: DType) -> str:
-    """`none` means the usual: to the nearest among floats, towards zero from float to integer."""
-    if mode:
-        return mode
-    if rounding != "none":
-        return f"CAST_{rounding.upper()}"
-    return "CAST_TRUNC" if source.kind == "float" and target.kind != "float" else "CAST_RINT"

@@ -51,14 +51,16 @@ def parameters(code: HostCode) -> list[tuple[str, Tensor]]:
     return names
 
 
-def entry_body(code: HostCode, field: FieldText, user_workspace: str) -> list[str]:
-    """Statements of the entry function; `field` names a tiling value."""
+def entry_body(
+    code: HostCode, field: FieldText, user_workspace: str, has_key: str = "TILING_KEY_IS({})"
+) -> list[str]:
+    """Statements of the entry function; `field` names a tiling value, `has_key` tests the key."""
     lines = ["TPipe pipe;"]
     if len(code.schedules) == 1:
         return lines + _schedule(code.schedules[0], code, field, user_workspace)
     for number, schedule in enumerate(code.schedules):
         word = "if" if number == 0 else "} else if"
-        lines.append(f"{word} (TILING_KEY_IS({schedule.key})) {{")
+        lines.append(f"{word} ({has_key.format(schedule.key)}) {{")
         lines += [_INDENT + line for line in _schedule(schedule, code, field, user_workspace)]
     return [*lines, "}"]
 

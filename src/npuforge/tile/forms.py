@@ -280,6 +280,13 @@ def _cast(call: OpCall) -> Op:
     attrs = call.keywords(round="none")
     first, second = call.arguments("dst", "src")
     dst, src = call.view(first), call.view(second)
+    if _dtype(dst) == "bool" and _dtype(src) not in ("bool", "uint8"):
+        raise call.scope.refuse(
+            "TL-09",
+            call.node,
+            "tl.cast does not make truth values",
+            "compare with zero into a mask, then tl.bool_from_mask",
+        )
     if attrs["round"] not in ROUNDINGS:
         raise call.scope.refuse(
             "TL-04", call.node, f"unknown rounding {attrs['round']!r}", f"one of {ROUNDINGS}"

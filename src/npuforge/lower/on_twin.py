@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A lowered program on the twin, without building its host code: tiling is computed here.
+
+program = TwinProgram(lower(source))
+result = program.launch({"x": x}, mode="check")
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from npuforge.lower.compiler import Lowered
+from npuforge.lower.formats import direct
+from npuforge.lower.tiling import Tiling, compute_tiling
+from npuforge.tile.expr import Number
+from npuforge.twin.dtypes import HostTensor
+from npuforge.twin.execute import Mode, RunResult, execute
+from npuforge.twin.kernel import Kernel, KernelBuild
+from npuforge.twin.launch import (
+    Argument,
+    Launch,
+    Role,
+    ScalarArgument,
+    TensorArgument,
+    WorkspaceArgument,
+    pack_fields,
+)
+
+_C_TYPES = {"int64_t": "int64", "float": "float32"}
+_SMALLEST_WORKSPACE = 512
+_ROLES: Mapping[str, Role] = {"in": "in", "out": "out", "inout": "inout"}
+
+
+@dataclass
+class TwinProgram:
+    """A program built once and launched with any shapes its host function accepts."""
+
+    lowered: Lowered
+    source: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.source = direct.kernel_source(self.lowered.host)
+
+    @cached_property
+    def build(self) -> KernelBuild:
+        return Kernel.build(self.source, entry=self.lowered.program.name)
+
+    def launch(
+        self,
+        inputs: Mapping[str, Any],
+        attributes: Mapping[str, Number] | None = None,
+        *,
+        mode: Mode = "check",
+    ) -> RunResult:
+        """Run on arrays or torch tensors, by input name."""
+        held = {name: HostTensor.of(value) for name, value in inputs.items()}
+        shapes = {name: tensor.shape for name, tensor in held.items()}
+        return self._execute(shapes, held, attributes, mode)
+
+    def time(
+        self, shapes: Mapping[str, Sequence[int]], attributes: Mapping[str, Number] | None = None
+    ) -> RunResult:
+        """Model the time for inputs of these shapes, without data."""
+        return self._execute(shapes, {}, attributes, "time")
+
+    def _execute(
+        self,
+        shapes: Mapping[str, Sequence[int]],
+        held: Mapping[str, HostTensor],
+        attributes: Mapping[str, Number] | None,
+        mode: Mode,
+    ) -> RunResult:
+        tiling = compute_tiling(self.lowered, shapes, attributes)
+        if not self.build.ok:
+            first = self.build.diagnostics[0].message if self.build.diagnostics else self.build.log
+            return RunResult(error=f"the kernel does not compile: {first}")
+        launch = Launch(tiling.blocks, self._arguments(shapes, held, tiling))
+        return execute(self.build, launch, mode=mode, soc=self.lowered.soc)
+
+    def _arguments(
+        self,
+        shapes: Mapping[str, Sequence[int]],
+        held: Mapping[str, HostTensor],
+        tiling: Tiling,
+    ) -> list[Argument]:
+        found: list[Argument] = []
+        for tensor in direct.pointers(self.lowered.host):
+            shape = tiling.output_shapes.get(tensor.name) or tuple(shapes.get(tensor.name, ()))
+            role = _ROLES[tensor.role]
+            data = held.get(tensor.name)
+            found.append(TensorArgument(tensor.name, tuple(shape), tensor.dtype, role, data))
+        size = max(tiling.workspace_bytes, _SMALLEST_WORKSPACE)
+        found.append(WorkspaceArgument("workspace", size))
+        return [*found, ScalarArgument("tiling", self._tiling_bytes(tiling))]
+
+    def _tiling_bytes(self, tiling: Tiling) -> bytes:
+        code = self.lowered.host
+        members = [
+            (item.name, _C_TYPES[item.type], _plain(tiling.values[item.name], item.type))
+            for item in code.fields
+        ]
+        if len(code.schedules) > 1:
+            members.append(("key", "int64", tiling.key))
+        return pack_fields("tiling", members)
+
+
+def _plain(value: Number, type_: str) -> Number:
+    return int(value) if type_ == "int64_t" else float(value)
