@@ -69,6 +69,7 @@ class _HostTypist:
             try:
                 value = self.scope.scalar(node)
             except Refused:
+                self.scope.forget(name)
                 continue
             if isinstance(value, Const):
                 found[name] = value
@@ -84,6 +85,7 @@ class _HostTypist:
             try:
                 parameter = self._parameter(argument)
             except Refused:
+                self.scope.forget(argument.arg)
                 continue
             if isinstance(parameter, Tensor):
                 tensors.append(parameter)
@@ -173,10 +175,15 @@ class _HostTypist:
         return tuple(typed)
 
     def _forget(self, node: ast.stmt) -> None:
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-            name = node.targets[0].id
-            if name not in self.scope.names and name not in self.scope.constants:
-                self.scope.assign(name, Type.INT, node)
+        match node:
+            case ast.Assign([ast.Name(name)]) | ast.AugAssign(ast.Name(name)):
+                self.scope.forget(name)
+            case ast.Assign([ast.Tuple(targets)]):
+                for target in targets:
+                    if isinstance(target, ast.Name):
+                        self.scope.forget(target.id)
+            case _:
+                pass
 
     def _statement(self, node: ast.stmt) -> list[HostStmt]:
         match node:

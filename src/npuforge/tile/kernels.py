@@ -80,7 +80,7 @@ def _bind(parameter: Parameter, function: ast.FunctionDef, host_facts: Facts, sc
             )
             scope.facts.known[variable.name, variable.version] = known
     except Refused:
-        pass
+        scope.forget(parameter.name)
 
 
 def element_type(node: ast.expr, scope: Scope) -> dtypes.DType:
@@ -117,13 +117,10 @@ class _KernelTypist:
         return tuple(typed)
 
     def _forget(self, node: ast.stmt) -> None:
-        """A scalar whose assignment was wrong still exists, so that one error is one finding."""
+        """One error is one finding: what the statement would have named is not missed later."""
         match node:
-            case ast.Assign([ast.Name(name)]) if name not in self.scope.names:
-                try:
-                    self.scope.assign(name, Type.INT, node)
-                except Refused:
-                    pass
+            case ast.Assign([ast.Name(name)]) | ast.AugAssign(ast.Name(name)):
+                self.scope.forget(name)
             case _:
                 pass
 

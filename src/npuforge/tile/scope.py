@@ -25,6 +25,7 @@ from npuforge.tile.expr import (
     Type,
     Var,
     fold,
+    walk,
 )
 from npuforge.tile.facts import Facts
 from npuforge.tile.ir import Buffer, Tensor
@@ -78,6 +79,7 @@ class Scope:
     in_kernel: bool
     names: dict[str, Binding] = field(default_factory=dict)
     _versions: dict[str, int] = field(default_factory=dict)
+    _broken: set[str] = field(default_factory=set)
 
     def refuse(
         self, rule: str, where: ast.AST | Span, message: str, fix: str | None = None
@@ -87,6 +89,17 @@ class Scope:
         return Refused()
 
     # ---- names --------------------------------------------------------------------------------
+    def forget(self, name: str) -> None:
+        """The statement that gives `name` its value was wrong: uses of it are no further errors."""
+        if name not in self.names:
+            self._broken.add(name)
+
+    def unknown(self, where: ast.AST, name: str, what: str) -> Refused:
+        """For a name that stands for nothing here."""
+        if name in self._broken:
+            return Refused()
+        return self.refuse("TL-03", where, what)
+
     def assign(self, name: str, type_: Type, where: ast.AST | Span) -> Var:
         """A new version of a scalar."""
         old = self.names.get(name)
@@ -98,6 +111,7 @@ class Scope:
             )
         if name in self.constants or name == "tl":
             raise self.refuse("TL-05", where, f"{name!r} is a constant of the program")
+        self._broken.discard(name)
         version = self._versions.get(name, -1) + 1
         self._versions[name] = version
         variable = Var(name, type_, version)
@@ -108,6 +122,7 @@ class Scope:
         """A tensor or buffer; its name must be new."""
         if name in self.names or name in self.constants:
             raise self.refuse("TL-05", where, f"{name!r} is already in use")
+        self._broken.discard(name)
         self.names[name] = binding
 
     def snapshot(self) -> dict[str, Binding]:
@@ -116,7 +131,11 @@ class Scope:
     # ---- scalar expressions -------------------------------------------------------------------
     def scalar(self, node: ast.expr) -> Expr:
         """The scalar expression `node`, with constant parts computed."""
-        return fold(self._scalar(node))
+        value = fold(self._scalar(node))
+        for part in walk(value):
+            if isinstance(part, Const) and isinstance(part.value, int) and _overflows(part.value):
+                raise self.refuse("TL-14", node, f"{part.value} does not fit 64 bits")
+        return value
 
     def integer(self, node: ast.expr) -> Expr:
         """A whole number."""
@@ -187,7 +206,7 @@ class Scope:
         if isinstance(binding, Var):
             return replace(binding, span=Span.of(node))
         if binding is None:
-            raise self.refuse("TL-03", node, f"{name!r} has no value here")
+            raise self.unknown(node, name, f"{name!r} has no value here")
         what = "a tensor" if isinstance(binding, Tensor) else "a buffer"
         raise self.refuse("TL-05", node, f"{name!r} is {what}, not a number")
 
@@ -210,7 +229,8 @@ class Scope:
             first, second = _as_float(first), _as_float(second)
         elif op in ("//", "%") and first.type is not Type.INT:
             raise self.refuse("TL-05", node, f"{op} is for whole numbers")
-        if op in ("//", "%") and isinstance(second, Const) and second.value == 0:
+        divisor = fold(second)
+        if op in ("//", "%") and isinstance(divisor, Const) and divisor.value == 0:
             raise self.refuse("TL-05", node, "division by zero")
         return Binary(op, first, second, Span.of(node))
 
@@ -276,12 +296,16 @@ class Scope:
             return _as_float(args[0])
         if function == "int" and args[0].type is Type.INT:
             return args[0]
-        divisor = args[-1]
+        divisor = fold(args[-1])
         if function in ("cdiv", "align_up", "align_down") and (
             isinstance(divisor, Const) and divisor.value <= 0
         ):
             raise self.refuse("TL-05", node, f"{name} by {divisor.value}")
         return Call(function, tuple(args), Span.of(node))
+
+
+def _overflows(value: int) -> bool:
+    return not -(1 << 63) <= value < 1 << 63
 
 
 def _as_float(value: Expr) -> Expr:

@@ -54,7 +54,7 @@ def _buffer(name: str, node: ast.expr, scope: Scope) -> Buffer:
     if isinstance(binding, Buffer):
         return binding
     if binding is None:
-        raise scope.refuse("TL-03", node, f"no buffer is called {name!r}")
+        raise scope.unknown(node, name, f"no buffer is called {name!r}")
     raise scope.refuse(
         "TL-16",
         node,
@@ -137,6 +137,8 @@ def _split(node: ast.expr, scope: Scope) -> tuple[Tensor, Expr]:
             binding = scope.names.get(name)
             if isinstance(binding, Tensor):
                 return binding, ZERO
+            if binding is None:
+                raise scope.unknown(node, name, f"no tensor is called {name!r}")
         case ast.BinOp(left, ast.Add(), right):
             if _has_tensor(left, scope):
                 tensor, offset = _split(left, scope)

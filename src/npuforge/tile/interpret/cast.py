@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Conversion between element types, with the rounding modes of the hardware.
 
-A number is rounded once, by the mode; `none` rounds to nearest, ties to even, where it must. Whole
-numbers that do not fit are clipped, NaN becomes 0, floats overflow to infinity as IEEE 754 has it.
-Whole numbers become float16 or bfloat16 by way of float32.
+A number is rounded once, by the mode; `none` rounds floats to the nearest, ties to even, and makes
+whole numbers by dropping the fraction. Whole numbers that do not fit are clipped, NaN becomes 0,
+floats overflow to infinity as IEEE 754 has it. Whole numbers become float16 or bfloat16 by way of
+float32.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ def _integral(values: AnyArray, mode: str) -> AnyArray:
 def _whole_of_float(values: AnyArray, target: DType, mode: str) -> AnyArray:
     limits = np.iinfo(target.array_type)
     known = np.nan_to_num(values.astype(np.float64), nan=0.0, posinf=1e30, neginf=-1e30)
-    whole = _integral(known, mode)
+    whole = _integral(known, "trunc" if mode == "none" else mode)
     over, under = whole >= float(limits.max), whole <= float(limits.min)
     inside = np.where(over | under, 0.0, whole).astype(target.array_type)
     clipped = np.where(over, limits.max, np.where(under, limits.min, inside))
