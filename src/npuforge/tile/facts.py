@@ -74,6 +74,8 @@ class Facts:
             case Logic("and", args):
                 for arg in args:
                     self.assume(arg)
+            case Compare(_, left, _) if left.type is not Type.INT:
+                pass
             case Compare("<=" | "<" | "==" | ">=" | ">" as op, left, right):
                 strict = 1 if op in ("<", ">") else 0
                 if op in (">=", ">"):

@@ -171,19 +171,19 @@ class _HostTypist:
             try:
                 typed += self._statement(node)
             except Refused:
-                self._forget(node)
+                self._recover(node)
         return tuple(typed)
 
-    def _forget(self, node: ast.stmt) -> None:
-        match node:
-            case ast.Assign([ast.Name(name)]) | ast.AugAssign(ast.Name(name)):
-                self.scope.forget(name)
-            case ast.Assign([ast.Tuple(targets)]):
-                for target in targets:
-                    if isinstance(target, ast.Name):
-                        self.scope.forget(target.id)
-            case _:
-                pass
+    def _recover(self, node: ast.stmt) -> None:
+        """What a wrong statement would have named is not missed later; branches are read."""
+        if isinstance(node, ast.If):
+            before = self.scope.snapshot()
+            for branch in (node.body, node.orelse):
+                self.block(branch)
+                self.scope.names = dict(before)
+        for inner in ast.walk(node):
+            if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store):
+                self.scope.forget(inner.id)
 
     def _statement(self, node: ast.stmt) -> list[HostStmt]:
         match node:
@@ -281,6 +281,7 @@ class _HostTypist:
         after_then = self.scope.snapshot()
         self.scope.names = dict(before)
         other = self.block(orelse)
+        self.scope.facts.assumed = assumed
         after_else = self.scope.snapshot()
         self.scope.names = {
             name: binding for name, binding in after_then.items() if name in after_else
@@ -289,6 +290,9 @@ class _HostTypist:
         for name, binding in list(self.scope.names.items()):
             second = after_else[name]
             if isinstance(binding, Var) and isinstance(second, Var) and binding != second:
+                if binding.type is not second.type:
+                    self.findings.add("TL-05", node, f"{name!r} has two types after the branches")
+                    continue
                 variable = self.scope.assign(name, binding.type, node)
                 self._join_facts(variable, binding, second)
                 joined.append((name, variable.version))
@@ -309,22 +313,27 @@ class _HostTypist:
         self.launched.add(name)
         names = [argument.arg for argument in function.args.args]
         if call.keywords or len(call.args) != len(names):
-            raise self.scope.refuse(
+            self.findings.add(
                 "TL-18",
                 call,
                 f"{name!r} takes {len(names)} arguments, not {len(call.args)}",
                 f"pass {', '.join(names)} in this order",
             )
+        # The kernel is read even where the launch is wrong, for its own errors.
         parameters: list[Parameter] = []
-        for parameter, node in zip(names, call.args, strict=True):
-            binding = self.scope.names.get(node.id) if isinstance(node, ast.Name) else None
-            if isinstance(binding, Tensor):
-                parameters.append(PointerParameter(parameter, binding))
-            else:
-                value = self.scope.scalar(node)
-                parameters.append(ScalarParameter(parameter, value.type, value))
-        count = fold(self.scope.integer(cores))
+        for parameter, node in zip(names, call.args, strict=False):
+            try:
+                parameters.append(self._argument(parameter, node))
+            except Refused:
+                continue
         kernel = typed_kernel(
             function, parameters, self.scope.facts, self.scope.constants, self.findings
         )
-        return Launch(kernel, count, Span.of(call))
+        return Launch(kernel, fold(self.scope.integer(cores)), Span.of(call))
+
+    def _argument(self, parameter: str, node: ast.expr) -> Parameter:
+        binding = self.scope.names.get(node.id) if isinstance(node, ast.Name) else None
+        if isinstance(binding, Tensor):
+            return PointerParameter(parameter, binding)
+        value = self.scope.scalar(node)
+        return ScalarParameter(parameter, value.type, value)

@@ -27,6 +27,7 @@ from npuforge.tile.ir import (
     StageKind,
     Stmt,
     Store,
+    Tensor,
     View,
 )
 from npuforge.tile.scope import Refused, Scope
@@ -47,6 +48,8 @@ def typed_kernel(
 ) -> Kernel:
     """The kernel with the parameters of one launch."""
     scope = Scope(findings, Facts(chip=host_facts.chip), constants, in_kernel=True)
+    for argument in function.args.args:
+        scope.forget(argument.arg)
     for parameter in parameters:
         _bind(parameter, function, host_facts, scope)
     typist = _KernelTypist(scope)
@@ -113,16 +116,23 @@ class _KernelTypist:
             try:
                 typed += self._statement(node, stage, top)
             except Refused:
-                self._forget(node)
+                self._recover(node, stage)
         return tuple(typed)
 
-    def _forget(self, node: ast.stmt) -> None:
-        """One error is one finding: what the statement would have named is not missed later."""
-        match node:
-            case ast.Assign([ast.Name(name)]) | ast.AugAssign(ast.Name(name)):
+    def _recover(self, node: ast.stmt, stage: StageKind | None) -> None:
+        """One error is one finding: what the statement would have named is not missed later.
+
+        Loops and conditions are read inside, although their heads are wrong.
+        """
+        before = self.scope.snapshot()
+        if isinstance(node, ast.For | ast.If):
+            for name in _assigned([node]):
                 self.scope.forget(name)
-            case _:
-                pass
+            for body in (node.body, node.orelse):
+                self.block(body, stage)
+                self.scope.names = dict(before)
+        for name in _assigned([node]):
+            self.scope.forget(name)
 
     def _statement(self, node: ast.stmt, stage: StageKind | None, top: bool) -> list[Stmt]:
         match node:
@@ -216,6 +226,11 @@ class _KernelTypist:
         if not isinstance(step, Const) or step.value < 1:
             raise self.scope.refuse("TL-05", rounds, "the step of a loop is a positive literal")
         before = self.scope.snapshot()
+        if name in before or name in _assigned(body):
+            raise self.scope.refuse(
+                "TL-05", node, f"the counter {name!r} has another value before or in the loop",
+                "give the counter a name of its own",
+            )  # fmt: skip
         carried = self._renew(_assigned(body), before, node)
         counter = self.scope.assign(name, Type.INT, node)
         self.scope.facts.learn_counter(name, counter.version, start, stop, int(step.value))
@@ -402,6 +417,9 @@ class _KernelTypist:
                 "TL-09", call, f"no atomic store of {pointer.dtype.name}",
                 f"one of {', '.join(_ATOMIC_TYPES)}",
             )  # fmt: skip
+        target = self.scope.names[pointer.tensor]
+        if isinstance(target, Tensor) and target.role == "in":
+            raise self.scope.refuse("TL-19", call, f"{pointer.tensor!r} is an input")
         return Store(pointer, view, strides, atomic, Span.of(call))
 
     def _move(

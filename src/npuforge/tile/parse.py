@@ -11,7 +11,7 @@ from __future__ import annotations
 import ast
 import io
 import tokenize
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from npuforge.tile.source import Findings, Span, TileError
@@ -120,22 +120,17 @@ def _error(message: str, rule: str = "TL-01", line: int = 1) -> TileError:
     raise AssertionError(message)
 
 
-def _nodes(tree: ast.AST) -> Iterator[tuple[ast.AST, int]]:
-    stack = [(tree, 0)]
+def _limit_constructs(tree: ast.Module, findings: Findings) -> None:
+    stack: list[tuple[ast.AST, int]] = [(tree, 0)]
     while stack:
         node, depth = stack.pop()
-        yield node, depth
-        stack += [(child, depth + 1) for child in ast.iter_child_nodes(node)]
-
-
-def _limit_constructs(tree: ast.Module, findings: Findings) -> None:
-    for node, depth in _nodes(tree):
         if depth > MOST_DEPTH:
             findings.add("TL-14", node, f"nested deeper than {MOST_DEPTH} levels")
             return
         if not isinstance(node, (*_STATEMENTS, *_EXPRESSIONS, *_OTHERS)):
             findings.add("TL-01", node, f"the language has no {_called(node)}")
-            continue
+            continue  # what is inside is no further error
+        stack += [(child, depth + 1) for child in ast.iter_child_nodes(node)]
         if isinstance(node, ast.Attribute):
             _check_attribute(node, findings)
         elif isinstance(node, ast.Constant):

@@ -137,8 +137,6 @@ def _split(node: ast.expr, scope: Scope) -> tuple[Tensor, Expr]:
             binding = scope.names.get(name)
             if isinstance(binding, Tensor):
                 return binding, ZERO
-            if binding is None:
-                raise scope.unknown(node, name, f"no tensor is called {name!r}")
         case ast.BinOp(left, ast.Add(), right):
             if _has_tensor(left, scope):
                 tensor, offset = _split(left, scope)
@@ -151,6 +149,9 @@ def _split(node: ast.expr, scope: Scope) -> tuple[Tensor, Expr]:
             return tensor, sub(offset, scope.integer(right))
         case _:
             pass
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Name) and inner.id not in scope.names:
+            raise scope.unknown(inner, inner.id, f"no tensor or number is called {inner.id!r}")
     raise scope.refuse(
         "TL-16",
         node,
