@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Softmax over the last axis of a matrix, whole rows at a time."""
 
 import tile.language as tl
