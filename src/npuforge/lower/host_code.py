@@ -8,15 +8,18 @@ and how results are handed over differs between formats, so the statements are w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from npuforge.lower.cpp import TYPES, Printer
 from npuforge.lower.kernel_class import KernelCode
 from npuforge.lower.names import Namer, camel, pascal
+from npuforge.lower.streams import CACHE_SHARE
 from npuforge.tile.expr import (
     Call,
     Chip,
+    Choose,
+    Compare,
     Const,
     Expr,
     Shape,
@@ -59,7 +62,7 @@ class Phase:
 
     launch: Launch
     code: KernelCode
-    fields: dict[str, Field]  # by parameter, and by name of a derived size
+    fields: dict[str, Field]  # by parameter, by name of a derived size, and by streamed tensor
     cores: Field | None  # set where several phases share one entry
 
 
@@ -115,6 +118,8 @@ def translate_host(program: TileProgram, codes: dict[int, KernelCode]) -> HostCo
             for scalar in launch.kernel.scalars
         }
         for name in codes[id(launch)].derived:
+            fields[name] = Field(taken.fresh(camel(prefix + name)), TYPES[Type.INT])
+        for name in codes[id(launch)].streamed.values():
             fields[name] = Field(taken.fresh(camel(prefix + name)), TYPES[Type.INT])
         code.fields += fields.values()
         cores = None
@@ -283,6 +288,10 @@ class _Tiling:
             self.around.assign(phase.fields[name], self.print(self.in_host_terms(expr, phase)))
             for name, expr in phase.code.derived.items()
         ]
+        lines += [
+            self.around.assign(phase.fields[name], self.print(expr))
+            for name, expr in stream_conditions(phase, self.code.host.facts.chip)
+        ]
         cores = self.print(Call("max", (Const(1), phase.launch.cores)))
         if phase.cores is not None:
             lines.append(self.around.assign(phase.cores, cores))
@@ -340,6 +349,17 @@ class _Tiling:
         if orelse:
             lines += ["} else {", *(_INDENT + line for line in self.block(orelse, declared))]
         return [*lines, "}"]
+
+
+def stream_conditions(phase: Phase, chip: Mapping[str, int]) -> Iterator[tuple[str, Expr]]:
+    """For each tensor that may stream: 1 if it is large enough, as an expression of the host."""
+    for pointer in phase.launch.kernel.pointers:
+        if pointer.name in phase.code.streamed:
+            size = mul(
+                Shape(pointer.tensor.name, None), Const(max(1, pointer.tensor.dtype.bits // 8))
+            )
+            large = Compare(">", size, Const(chip["l2_bytes"] // CACHE_SHARE))
+            yield phase.code.streamed[pointer.name], Choose(large, Const(1), Const(0))
 
 
 def _in_host_terms(expr: Expr, kernel: Kernel) -> Expr:

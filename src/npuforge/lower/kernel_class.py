@@ -12,6 +12,7 @@ from npuforge.lower.geometry import Geometry
 from npuforge.lower.names import Namer
 from npuforge.lower.placement import Slot, place
 from npuforge.lower.stages import Body, emit_body
+from npuforge.lower.streams import streamed_parameters
 from npuforge.tile.expr import Call, Const, Expr, Program, Var, add, align_up, fold, mul
 from npuforge.tile.ir import Kernel, PointerParameter
 
@@ -29,6 +30,7 @@ class KernelCode:
     plan: Plan
     slots: list[Slot]
     derived: dict[str, Expr]  # sizes the host computes from the kernel's parameters
+    streamed: dict[str, str]  # parameters read once: the argument of Init that says so
     ub_bytes: Expr  # over the kernel's parameters
     helpers: list[str]
     scalar_functions: set[str]
@@ -69,7 +71,8 @@ def emit_kernel(kernel: Kernel, class_name: str) -> KernelCode:
     slots = place(kernel, sizes)
     for slot in slots:
         _derive(slot.size, names.name(slot.name, "Bytes"), derived, context)
-    lines = _class(class_name, kernel, context, body, slots, derived)
+    streamed = {name: names.name(name, "Streams") for name in streamed_parameters(kernel)}
+    lines = _class(class_name, kernel, context, body, slots, derived, streamed)
     return KernelCode(
         class_name,
         lines,
@@ -77,6 +80,7 @@ def emit_kernel(kernel: Kernel, class_name: str) -> KernelCode:
         plan,
         slots,
         derived,
+        streamed,
         _total(slots),
         list(context.helpers),
         context.printer.used,
@@ -126,6 +130,7 @@ def _class(
     body: Body,
     slots: list[Slot],
     derived: dict[str, Expr],
+    streamed: dict[str, str],
 ) -> list[str]:
     lines = [f"// {line}" for line in kernel.doc.splitlines()]
     lines += [
@@ -133,7 +138,7 @@ def _class(
         "public:",
         f"{_INDENT}__aicore__ inline {class_name}() {{}}",
     ]
-    lines += ["", *_indent(_init(kernel, context, slots, list(derived)))]
+    lines += ["", *_indent(_init(kernel, context, slots, list(derived), streamed))]
     lines += ["", *_indent(_function("Process", [], body.process))]
     lines += ["", "private:"]
     for function in body.functions:
@@ -152,16 +157,25 @@ def _function(name: str, parameters: list[tuple[str, str]], body: list[str]) -> 
     return [f"__aicore__ inline void {name}({listed})", "{", *_indent(body), "}"]
 
 
-def _init(kernel: Kernel, context: Context, slots: list[Slot], derived: list[str]) -> list[str]:
+def _init(
+    kernel: Kernel,
+    context: Context,
+    slots: list[Slot],
+    derived: list[str],
+    streamed: dict[str, str],
+) -> list[str]:
     parameters = [("GM_ADDR", f"{context.names.name(p.name, 'Gm')}Addr") for p in kernel.pointers]
     parameters += [(TYPES[p.type], context.names.name(p.name)) for p in kernel.scalars]
-    parameters += [("int64_t", name) for name in derived]
+    parameters += [("int64_t", name) for name in (*derived, *streamed.values())]
     parameters.append(("TPipe*", "pipe"))
     body = []
     for pointer in kernel.pointers:
         name = context.names.name(pointer.name, "Gm")
         kind = device_type(pointer.tensor.dtype)
         body.append(f"{name}.SetGlobalBuffer(reinterpret_cast<__gm__ {kind}*>({name}Addr));")
+        if pointer.name in streamed:
+            hint = f"{name}.SetL2CacheHint(CacheMode::CACHE_MODE_DISABLE);"
+            body += [f"if ({streamed[pointer.name]} != 0) {{", _INDENT + hint, "}"]
     for scalar in kernel.scalars:
         name = context.names.name(scalar.name)
         body.append(f"this->{name} = {name};")

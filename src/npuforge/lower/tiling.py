@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from npuforge.errors import UsageError
 from npuforge.lower.compiler import Lowered
-from npuforge.lower.host_code import Field, HostCode, Phase
+from npuforge.lower.host_code import Field, HostCode, Phase, stream_conditions
 from npuforge.tile.expr import Chip, Expr, Number, Shape, Var, evaluate
 from npuforge.tile.ir import (
     HostIf,
@@ -144,6 +144,8 @@ class _Evaluator:
             self.set(phase.fields[name], value)
         for name, expr in phase.code.derived.items():
             self.set(phase.fields[name], evaluate(expr, leaf))
+        for name, expr in stream_conditions(phase, self.code.host.facts.chip):
+            self.set(phase.fields[name], self.value(expr))
         cores = max(1, int(self.value(phase.launch.cores)))
         if phase.cores is not None:
             self.set(phase.cores, cores)

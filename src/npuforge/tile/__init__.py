@@ -13,11 +13,12 @@ _RESERVED_UB_BYTES = 256 + 8 * 1024
 
 
 def chip_constants(soc: str) -> dict[str, int]:
-    """What a program may ask of the chip: `cores` and `ub_bytes`."""
+    """What a program may ask of the chip (`cores`, `ub_bytes`), and what the compiler knows."""
     chip = load_soc(soc)
     return {
         "cores": chip.aiv_cores,
         "ub_bytes": int(chip.number("ub.bytes")) - _RESERVED_UB_BYTES,
+        "l2_bytes": int(chip.number("l2.bytes")),
     }
 
 
