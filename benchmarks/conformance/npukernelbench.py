@@ -48,6 +48,7 @@ class TaskResult:
     left_out: str = ""  # why the task is in no rate
     remark: str = ""  # why some of its cases are in none
     errors: list[str] = field(default_factory=list)  # reports of error level
+    defects: list[str] = field(default_factory=list)  # those that name a known fault of the answer
     warnings: list[str] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
     seconds: float = 0.0
@@ -191,7 +192,12 @@ def _run(folder: Path, mode: Mode, table: list[dict[str, Any]], result: TaskResu
         told = lines.read_text().splitlines() if lines.exists() else []
     cases = [json.loads(line) for line in told]
     result.passed = sum(case["passed"] for case in cases)
-    result.errors, result.warnings = (reports(done.calls, kind) for kind in ("error", "warning"))
+    known = _KNOWN["defects"].get(operator, {"rules": [], "why": ""})
+    for text in reports(done.calls, "error"):
+        (result.defects if text.split()[0] in known["rules"] else result.errors).append(text)
+    if result.defects:
+        result.remark = f"true reports of {', '.join(known['rules'])}: {known['why']}"
+    result.warnings = reports(done.calls, "warning")
     result.failures = [f"case {c['case']}: {c['detail']}" for c in cases if not c["passed"]]
     result.reason = done.error or (result.failures[0] if result.failures else "")
 

@@ -33,6 +33,21 @@ def test_broadcast_repeats_rows_or_values(axis: int, rows: int, blocks: int) -> 
     ).all()
 
 
+@pytest.mark.parametrize(("columns", "rules"), [(512, set()), (500, {"QUE-15"})])
+def test_rows_of_whole_blocks_need_little_space(columns: int, rules: set[str]) -> None:
+    kernel = LibraryKernel(
+        "uint32_t to[] = {8, columns}; uint32_t from[] = {8, 1};"
+        "BroadCast<float, 2, 1>(y, x, to, from, tmp);",
+        {"x": "float32"},
+        {"y": "float32"},
+        ("columns",),
+        tmp_bytes=256,
+    )
+    x = np.arange(8, dtype=np.float32)
+    result = kernel.run({"x": x}, {"y": 8 * columns}, {"columns": columns})
+    assert rules_of(result) == rules
+
+
 @settings(max_examples=6, deadline=None)
 @given(
     rows=st.integers(1, 5), blocks=st.integers(1, 4), k=st.integers(1, 20), largest=st.booleans()

@@ -155,6 +155,23 @@ __global__ __aicore__ void put_same_back(GM_ADDR x, GM_ADDR y, GM_ADDR w) { put_
 
 __global__ __aicore__ void put_other_back(GM_ADDR x, GM_ADDR y, GM_ADDR w) { put_back(Tensors(x, y, w), 2.0f); }
 
+// Half the destination's bytes hold the narrow source: at its end, or `early`.
+__aicore__ inline void widen(Tensors gm, uint32_t early) {
+    LocalTensor<float> wide(TPosition::VECCALC, 0, N);
+    LocalTensor<half> narrow(TPosition::VECCALC, 2 * N - early, N);
+    DataCopy(wide, gm.xGm, N);
+    PipeBarrier<PIPE_ALL>();
+    Cast(narrow, wide, RoundMode::CAST_NONE, N / 4);
+    PipeBarrier<PIPE_ALL>();
+    Cast(wide, narrow, RoundMode::CAST_NONE, N);
+    PipeBarrier<PIPE_ALL>();
+    DataCopy(gm.yGm, wide, N);
+}
+
+__global__ __aicore__ void widen_from_the_end(GM_ADDR x, GM_ADDR y, GM_ADDR w) { widen(Tensors(x, y, w), 0); }
+
+__global__ __aicore__ void widen_too_early(GM_ADDR x, GM_ADDR y, GM_ADDR w) { widen(Tensors(x, y, w), 256); }
+
 // Wasteful in every way the time model knows about.
 __global__ __aicore__ void slow(GM_ADDR x, GM_ADDR y, GM_ADDR w) {
     Tensors gm(x, y, w);
@@ -183,4 +200,6 @@ NPUFORGE_ENTRY(same_everywhere)
 NPUFORGE_ENTRY(own_everywhere)
 NPUFORGE_ENTRY(put_same_back)
 NPUFORGE_ENTRY(put_other_back)
+NPUFORGE_ENTRY(widen_from_the_end)
+NPUFORGE_ENTRY(widen_too_early)
 NPUFORGE_ENTRY(slow)

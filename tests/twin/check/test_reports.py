@@ -72,6 +72,11 @@ def test_putting_the_same_values_back_does_not_race(run: Run) -> None:
     assert race.rule == "SYNC-04"
 
 
+def test_narrow_data_at_the_end_of_the_wide_may_be_widened(run: Run) -> None:
+    assert not run("widen_from_the_end").violations
+    assert {v.rule for v in run("widen_too_early").violations} == {"OVL-04"}
+
+
 def test_garbage_nobody_looks_at_is_no_report(run: Run) -> None:
     result = run("garbage_stays")
     assert result.error is None

@@ -12,6 +12,7 @@ import torch
 from npuforge.cli import main
 from npuforge.errors import UsageError
 from npuforge.twin import launch_file
+from npuforge.twin.dtypes import HostTensor
 from npuforge.twin.sources import recognise
 from npuforge.twin.sources.operator import OperatorSource
 from npuforge.twin.verify import verify
@@ -52,6 +53,15 @@ def test_late_shapes_and_lists_in_place(kernels: Path) -> None:
     assert (result.outputs["z"] == x).all()
     assert (result.outputs["v[0]"] == first + 1).all()
     assert (result.outputs["v[1]"] == second + 1).all()
+
+
+def test_outputs_may_hold_values_before(scale: OperatorSource) -> None:
+    x = np.ones(64, np.float32)
+    before = HostTensor.of(np.full(128, 7, np.float32))
+    wanted = {"y": ((128,), "float32")}
+    result = scale.launch([x], outputs=wanted, initial={"y": before}, mode="check")
+    assert result.findings == []
+    assert result.outputs["y"].tolist() == [2.0] * 64 + [7.0] * 64
 
 
 def test_what_tiling_refuses_is_an_error_of_the_run(scale: OperatorSource) -> None:

@@ -8,7 +8,7 @@ result = operator.launch({"x": x, "y": y}, attrs={"alpha": 2.0})
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -117,6 +117,7 @@ class OperatorSource:
         attrs: Mapping[str, Any] | None = None,
         outputs: Mapping[str, Wanted] | None = None,
         *,
+        initial: Mapping[str, HostTensor] | None = None,
         mode: Mode = "run",
         limits: Limits | None = None,
         auto_sync: bool = True,
@@ -124,11 +125,12 @@ class OperatorSource:
     ) -> RunResult:
         """Run the operator on arrays or torch tensors (None: absent, a list: a dynamic input).
 
-        `outputs` gives (shape, dtype) by name instead of the operator's own inference.
+        `outputs` gives (shape, dtype) by name instead of the operator's own inference, `initial`
+        what output tensors hold before the launch.
         """
         if not self.build_host().ok:
             return RunResult(error=_refusal("the host code", self.build_host().diagnostics))
-        ready = self._prepare(self._bind(inputs), attrs or {}, outputs or {})
+        ready = self._prepare(self._bind(inputs), attrs or {}, outputs or {}, initial or {})
         if ready.build is None or ready.launch is None:
             return RunResult(error=ready.error or _refusal("the kernel", ready.diagnostics))
         return execute(
@@ -157,7 +159,7 @@ class OperatorSource:
         named = set(names) <= known
         bound = self._bind(dict(zip(names, values, strict=True)) if named else values)
         outputs = {t.name: (t.shape, t.dtype.name) for t in case.outputs or ()}
-        return self._prepare(bound, case.attrs, outputs)
+        return self._prepare(bound, case.attrs, outputs, {})
 
     def _bind(self, inputs: Mapping[str, Any] | Sequence[Any]) -> dict[str, Value]:
         """Inputs by the operator's own names, all of them."""
@@ -192,6 +194,7 @@ class OperatorSource:
         inputs: dict[str, Value],
         attrs: Mapping[str, Any],
         outputs: Mapping[str, Wanted],
+        initial: Mapping[str, HostTensor],
     ) -> Prepared:
         operator = self.operator
         known = {name: _host_type(value) for name, value in inputs.items() if value}
@@ -209,7 +212,10 @@ class OperatorSource:
             build = self._kernel(operator, types, tiling.tiling_key)
             if not build.ok:
                 return Prepared(build=build, diagnostics=build.diagnostics)
-        made = _outputs(operator, tiling, types, outputs)
+        made = {
+            name: [_with_content(tensor, initial.get(tensor.name)) for tensor in tensors]
+            for name, tensors in _outputs(operator, tiling, types, outputs).items()
+        }
         launch = Launch(
             tiling.block_dim, _arguments(operator, inputs, made, tiling, build), tiling.tiling_key
         )
@@ -341,6 +347,10 @@ def _outputs(
             raise UsageError(f"{operator.type}: no shape is known for output {parameter.name!r}")
         made[parameter.name] = found
     return made
+
+
+def _with_content(tensor: TensorArgument, content: HostTensor | None) -> TensorArgument:
+    return tensor if content is None else replace(tensor, role="inout", data=content)
 
 
 def _asked(parameter: Parameter, wanted: Wanted) -> list[TensorArgument]:

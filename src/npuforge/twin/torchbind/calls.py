@@ -26,6 +26,9 @@ class BoundCall:
     attrs: dict[str, Any]
     outputs: dict[str, Shapes]
     targets: dict[str, str]  # tensor of the launch -> file that receives it
+    initial: dict[
+        str, HostTensor
+    ]  # what outputs hold before the launch, where somebody filled them
 
 
 def bind(operator: Operator, arguments: Sequence[Description], scratch: Path) -> BoundCall:
@@ -40,7 +43,7 @@ def bind(operator: Operator, arguments: Sequence[Description], scratch: Path) ->
         )
     arguments = _in_order(arguments, len(operator.inputs), len(operator.attrs))
     rest = iter(arguments)
-    bound = BoundCall({}, {}, {}, {})
+    bound = BoundCall({}, {}, {}, {}, {})
     in_place = {p.name for p in operator.outputs or operator.inputs} & input_names
     types = _types(operator, arguments)
     for parameter in operator.inputs:
@@ -55,6 +58,7 @@ def bind(operator: Operator, arguments: Sequence[Description], scratch: Path) ->
         if described["kind"] != "none":
             bound.outputs[parameter.name] = _shapes(described)
             bound.targets.update(_files(parameter.name, described))
+            bound.initial.update(_contents(parameter.name, described, scratch))
     return bound
 
 
@@ -63,7 +67,7 @@ def perform(
 ) -> tuple[RunResult, list[str]]:
     """Run the call; returns its result and the names of the files that now hold outputs."""
     call = bind(source.operator, arguments, scratch)
-    result = source.launch(call.inputs, call.attrs, call.outputs, mode=mode)
+    result = source.launch(call.inputs, call.attrs, call.outputs, initial=call.initial, mode=mode)
     written = []
     for name, file in call.targets.items():
         if name in result.tensors:
@@ -117,8 +121,7 @@ def _input(
     if kind == "none":
         return None
     if kind == "tensor":
-        raw = (scratch / Path(described["file"]).name).read_bytes()
-        return HostTensor.from_bytes(raw, described["shape"], described["dtype"])
+        return _content(described, scratch)
     wanted = types.get(parameter.name, parameter.dtypes[0])
     if kind == "list":
         items = described["items"]
@@ -127,6 +130,20 @@ def _input(
         return [_input(parameter, item, scratch, types) for item in items]
     # A host scalar where the operator declares a tensor: a tensor of one element.
     return HostTensor.of([described["value"]], wanted)
+
+
+def _content(described: Description, scratch: Path) -> HostTensor:
+    raw = (scratch / Path(described["file"]).name).read_bytes()
+    return HostTensor.from_bytes(raw, described["shape"], described["dtype"])
+
+
+def _contents(name: str, described: Description, scratch: Path) -> dict[str, HostTensor]:
+    """The values of filled output tensors by their names in the launch."""
+    if described["kind"] == "list":
+        named = {f"{name}[{i}]": item for i, item in enumerate(described["items"])}
+    else:
+        named = {name: described}
+    return {key: _content(item, scratch) for key, item in named.items() if item["filled"]}
 
 
 def _plain(described: Description) -> Any:

@@ -18,6 +18,8 @@ from typing import Any
 
 import torch
 
+_NOTHING = 0xFF  # the runtime's own pattern for memory nobody wrote
+
 
 class Bridge:
     """Sends operator calls to the parent and waits for their results."""
@@ -53,8 +55,13 @@ class Bridge:
             flat = value.detach().contiguous().reshape(-1)
             path.write_bytes(flat.view(torch.uint8).numpy().tobytes() if flat.numel() else b"")
             tensors.append((value, path))
-            dtype = str(value.dtype).removeprefix("torch.")
-            return {"kind": "tensor", "file": path.name, "shape": list(value.shape), "dtype": dtype}
+            return {
+                "kind": "tensor",
+                "file": path.name,
+                "shape": list(value.shape),
+                "dtype": str(value.dtype).removeprefix("torch."),
+                "filled": bool((flat.view(torch.uint8) != _NOTHING).any()),
+            }
         if isinstance(value, (bool, int, float, str)):
             return {"kind": "scalar", "value": value}
         return {"kind": "list", "items": [self._describe(item, tensors) for item in value]}
@@ -71,6 +78,22 @@ class Bridge:
         library: Any = torch.library.Library(namespace, "FRAGMENT")  # type: ignore[no-untyped-call]
         library.impl(name, function, "CPU")
         self.libraries.append(library)
+
+
+def mark_empty_tensors() -> None:
+    """New tensors without values hold a pattern that tells them from those somebody has filled."""
+
+    def marked(real: Any) -> Any:
+        def make(*arguments: Any, **options: Any) -> torch.Tensor:
+            tensor: torch.Tensor = real(*arguments, **options)
+            storage = torch.empty_strided((0,), (1,), dtype=torch.uint8)
+            storage.set_(tensor.untyped_storage()).fill_(_NOTHING)
+            return tensor
+
+        return make
+
+    for owner, name in ((torch, "empty"), (torch, "empty_like"), (torch.Tensor, "new_empty")):
+        setattr(owner, name, marked(getattr(owner, name)))
 
 
 def pretend_npu() -> None:
@@ -124,6 +147,7 @@ def run(job: dict[str, Any], scratch: Path) -> None:
         setattr(module, name, getattr(bridge, name))
     sys.modules["npuforge_bridge"] = module
     pretend_npu()
+    mark_empty_tensors()
     for name, path in job["extensions"].items():
         load_extension(name, path)
     if "script" in job:

@@ -19,10 +19,16 @@ struct UnPadParams {
 
 namespace internal {
 
-// One row of whole blocks for 16-bit data; repeating values goes through blocks of 32 bytes.
+// Bytes are widened to half words first; values are repeated by blocks of 32 bytes, and where rows
+// are no whole blocks a block's worth of them is put together before it is packed.
 template <typename T> uint64_t LeastBroadcastSpace(uint32_t rows, uint32_t columns, bool lastAxis) {
-    if (!lastAxis) return sizeof(T) == 1 ? uint64_t(columns) * 2 : 0;
-    return uint64_t(sizeof(T) == 1 ? 2 : 1) * ((columns * sizeof(T) + 31) / 32 * 32) + (rows > 1 ? 256 : 0);
+    constexpr uint64_t size = sizeof(T) == 1 ? 2 : sizeof(T), perBlock = 32 / size;
+    const auto roundUp = [](uint64_t n, uint64_t unit) { return (n + unit - 1) / unit * unit; };
+    const uint64_t source = lastAxis ? rows : columns, target = uint64_t(rows) * columns;
+    const uint64_t widened = sizeof(T) == 1 ? 2 * (roundUp(source, 16) + roundUp(target, 16)) : 0;
+    if (!lastAxis || rows == 1) return widened;
+    const uint64_t packing = columns % perBlock == 0 ? 0 : perBlock * roundUp(columns, perBlock) * size;
+    return widened + perBlock * 32 + packing;
 }
 
 template <typename T, int32_t dim, int32_t axis>
