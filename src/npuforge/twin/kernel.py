@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import re
 import time
@@ -53,10 +54,6 @@ class KernelBuild:
     def symbol(self) -> str:
         """The name behind `npuforge_entry_`."""
         return symbol_of(self.entry)
-
-
-# Kernels have been named after these functions of the C library.
-_LIBRARY_NAMES = {"sqrt", "exp", "log", "sin", "cos", "tan", "tanh", "abs", "pow", "floor", "div"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,8 +205,8 @@ def _unit(source: Path, project: Path, entry: str, tools: Toolchain) -> Path:
         rewritten = rewrite_launches(written, str(named), drop=True)
         text = f'#include "npu/direct.h"\n#line 1 "{named}"\n{rewritten}\n'
     door = '#include "npu/entry.h"\n'
-    if entry in _LIBRARY_NAMES:
-        # On the device nothing else has this name; here the C library does.
+    if _in_process(entry):
+        # On the device nothing else has this name; here the C library does (asinh, select).
         renamed = f"npuforge_kernel_{entry}"
         text = f"#define {entry} {renamed}\n{text}#undef {entry}\n"
         text += f"{door}NPUFORGE_ENTRY_AS({symbol_of(entry)}, {renamed})\n"
@@ -223,6 +220,11 @@ def _unit(source: Path, project: Path, entry: str, tools: Toolchain) -> Path:
     if not path.is_file():
         _write(path, text)
     return path
+
+
+def _in_process(name: str) -> bool:
+    """Whether a library every process has defines `name`: its headers and the loader know it."""
+    return name.isidentifier() and hasattr(ctypes.CDLL(None), name)
 
 
 def _host_folders(source: Path) -> list[Path]:

@@ -93,11 +93,11 @@ def load(path: Path) -> list[Case]:
     table = _read(path)
     own = table.pop("case", None)
     if own is None:
-        return [_case(table, path.parent, path.stem)]
+        return [case_of(table, path.parent, path.stem)]
     if not isinstance(own, list) or not own or not all(isinstance(case, Mapping) for case in own):
         raise UsageError(f"{path.name}: 'case' is a list of tables")
     return [
-        _case({**table, **case}, path.parent, f"{path.stem} {number}")
+        case_of({**table, **case}, path.parent, f"{path.stem} {number}")
         for number, case in enumerate(own, start=1)
     ]
 
@@ -123,7 +123,8 @@ def _read(path: Path) -> dict[str, Any]:
     return table
 
 
-def _case(table: Mapping[str, Any], folder: Path, fallback: str) -> Case:
+def case_of(table: Mapping[str, Any], folder: Path, fallback: str) -> Case:
+    """One case from its table; files are relative to `folder`, `fallback` is the case's name."""
     _only(table, _COMMON | _KERNEL | _OPERATOR, "the launch file")
     operator = bool(set(table) & _OPERATOR)
     if operator and (both := sorted(set(table) & _KERNEL)):

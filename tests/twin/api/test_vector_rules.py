@@ -60,7 +60,7 @@ REFUSED = {
     "Exp(yi, xi, 64);": "DTY-02",
     "Div(yi, xi, xi, 64);": "DTY-02",
     "Relu(ys, xs, 64);": "DTY-03",
-    "And(yf, xf, xf, 64);": "DTY-05",
+    "And(yf, xf, xf, (uint64_t)64, 1, {1, 1, 1, 8, 8, 8});": "DTY-05",
     "ShiftLeft(yf, xf, 1.0f, 64);": "DTY-06",
     "Compare(yu, xs, xs, CMPMODE::LT, 128);": "DTY-07",
     "Select(yi, xu, xi, xi, SELMODE::VSEL_TENSOR_TENSOR_MODE, 64);": "DTY-08",
@@ -105,6 +105,7 @@ REPORTED = {
     "Cast(yh, xi, RoundMode::CAST_NONE, 64);": "DTY-15",
     "Compare(yu, xi, xi, CMPMODE::LT, 64);": "DTY-07",
     "And(yv, xv, xv, 64);": "DTY-05",
+    "And(yf, xf, xf, 64);": "DTY-05",
 }
 CLEAN = [
     "Add(yf, xf, xf, 64);",
@@ -113,6 +114,7 @@ CLEAN = [
     "SetMaskCount(); Abs(yf, xf, (uint64_t)100, 1, {1, 1, 8, 8}); SetMaskNorm(); ResetMask();",
     "SetVectorMask<float>(0, 255); Abs<float, false>(yf, xf, MASK_PLACEHOLDER, 1, {1, 1, 8, 8});",
     "Compare(yu, xf, xf, CMPMODE::LT, 128);",
+    "Compare(yv, xf, xf, CMPMODE::LT, 128); CompareScalar(yf, xf, 1.0f, CMPMODE::LT, 128);",
     "Muls(xf, xf, 2.0f, 2048); Add(xf, xf, xf, (uint64_t)64, 4, {1, 1, 1, 8, 8, 8});",
 ]
 ALL = [*REPORTED, *CLEAN]

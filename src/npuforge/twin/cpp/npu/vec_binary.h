@@ -20,11 +20,12 @@ void Binary(npuforge::VecOp op, const LocalTensor<T>& dst, const LocalTensor<U>&
     npuforge::vec_binary(op, Elements(count), dst.AsTile(), src0.AsTile(), src1.AsTile());
 }
 
-// And, Or and Not with a count also take 32 bit tensors, but see them as 16 bit ones.
+// And, Or and Not with a count compile for every type, but see its elements as 16 bit ones.
 template <typename T> npuforge::Tile AsHalfWords(const LocalTensor<T>& tensor, const char* name) {
     npuforge::Tile tile = tensor.AsTile();
-    if constexpr (IsWord<T>) {
-        npuforge::report("DTY-05", "%s on 32 bit elements: its count is in 16 bit elements", name);
+    if constexpr (!IsBitwise<T>) {
+        npuforge::report("DTY-05", "%s on %d bit elements: its count is in 16 bit elements", name,
+                         static_cast<int>(sizeof(T) * 8));
         tile.type = npuforge::DType::U16;
     }
     return tile;
@@ -85,8 +86,6 @@ NPUFORGE_BINARY(MulAddRelu, internal::IsFloating, "DTY-10")
     template <typename T>                                                                                        \
     inline void NAME(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1,           \
                      const int32_t& count) {                                                                     \
-        static_assert(internal::IsBitwise<T> || internal::IsWord<T>,                                             \
-                      "[DTY-05] " #NAME " does not support this data type on 2201");                             \
         npuforge::vec_binary(npuforge::VecOp::NAME, internal::Elements(count), internal::AsHalfWords(dst, #NAME), \
                              internal::AsHalfWords(src0, #NAME), internal::AsHalfWords(src1, #NAME));            \
     }                                                                                                            \

@@ -8,16 +8,22 @@ namespace AscendC {
 namespace internal {
 
 template <typename T> inline constexpr bool IsComparable = OneOf<T, half, float, int32_t>;
-template <typename U> inline constexpr bool IsBitResult = OneOf<U, int8_t, uint8_t>;
 template <typename U> inline constexpr bool IsChooser = OneOf<U, int8_t, uint8_t, uint16_t, uint32_t, uint64_t>;
 template <typename S> inline constexpr bool IsTensor = false;
 template <typename T> inline constexpr bool IsTensor<LocalTensor<T>> = true;
 
+// Results are bits; kernels keep them in tensors of any element type, which the hardware never sees.
+template <typename U> npuforge::Tile AsBits(const LocalTensor<U>& tensor) {
+    npuforge::Tile tile = tensor.AsTile();
+    tile.type = npuforge::DType::U8;
+    return tile;
+}
+
 template <typename T, typename U, typename Mask>
 void CompareTensors(const LocalTensor<U>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1, CMPMODE mode,
                     Mask mask, uint8_t repeatTime, const BinaryRepeatParams& p, bool setMask) {
-    static_assert(IsComparable<T> && IsBitResult<U>, "[DTY-07] Compare does not support these data types on 2201");
-    npuforge::vec_compare(static_cast<int>(mode), Lanes(mask, repeatTime, setMask), dst.AsTile(),
+    static_assert(IsComparable<T>, "[DTY-07] Compare does not support this data type on 2201");
+    npuforge::vec_compare(static_cast<int>(mode), Lanes(mask, repeatTime, setMask), AsBits(dst),
                           src0.AsTile(p.src0BlkStride, p.src0RepStride), src1.AsTile(p.src1BlkStride, p.src1RepStride));
 }
 
@@ -64,9 +70,9 @@ inline void Compare(const LocalTensor<U>& dst, const LocalTensor<T>& src0, const
 template <typename T, typename U>
 inline void Compare(const LocalTensor<U>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1, CMPMODE cmpMode,
                     uint32_t count) {
-    static_assert(internal::IsComparable<T> && internal::IsBitResult<U>,
-                  "[DTY-07] Compare does not support these data types on 2201");
-    npuforge::vec_compare(static_cast<int>(cmpMode), internal::Elements(count), dst.AsTile(), src0.AsTile(), src1.AsTile());
+    static_assert(internal::IsComparable<T>, "[DTY-07] Compare does not support this data type on 2201");
+    npuforge::vec_compare(static_cast<int>(cmpMode), internal::Elements(count), internal::AsBits(dst), src0.AsTile(),
+                          src1.AsTile());
 }
 
 // Without a result tensor the bits go to the compare register.
@@ -88,28 +94,25 @@ template <typename T> inline void SetCmpMask(const LocalTensor<T>& src) { npufor
     template <typename T, typename U, bool isSetMask = true>                                                     \
     inline void NAME(const LocalTensor<U>& dst, const LocalTensor<T>& src0, const T src1Scalar, CMPMODE cmpMode,  \
                      const uint64_t mask[], RepeatTime repeatTime, const UnaryRepeatParams& p) {                  \
-        static_assert(internal::IsComparable<T> && std::is_same_v<U, uint8_t>,                                   \
-                      "[DTY-07] " #NAME " does not support these data types on 2201");                           \
+        static_assert(internal::IsComparable<T>, "[DTY-07] " #NAME " does not support this data type on 2201");   \
         npuforge::vec_compare_scalar(#NAME, static_cast<int>(cmpMode), internal::Lanes(mask, repeatTime, isSetMask), \
-                                     dst.AsTile(), src0.AsTile(p.srcBlkStride, p.srcRepStride),                  \
+                                     internal::AsBits(dst), src0.AsTile(p.srcBlkStride, p.srcRepStride),         \
                                      npuforge::to_scalar(src1Scalar));                                           \
     }                                                                                                            \
     template <typename T, typename U, bool isSetMask = true>                                                     \
     inline void NAME(const LocalTensor<U>& dst, const LocalTensor<T>& src0, const T src1Scalar, CMPMODE cmpMode,  \
                      const uint64_t mask, RepeatTime repeatTime, const UnaryRepeatParams& p) {                    \
-        static_assert(internal::IsComparable<T> && std::is_same_v<U, uint8_t>,                                   \
-                      "[DTY-07] " #NAME " does not support these data types on 2201");                           \
+        static_assert(internal::IsComparable<T>, "[DTY-07] " #NAME " does not support this data type on 2201");   \
         npuforge::vec_compare_scalar(#NAME, static_cast<int>(cmpMode), internal::Lanes(mask, repeatTime, isSetMask), \
-                                     dst.AsTile(), src0.AsTile(p.srcBlkStride, p.srcRepStride),                  \
+                                     internal::AsBits(dst), src0.AsTile(p.srcBlkStride, p.srcRepStride),         \
                                      npuforge::to_scalar(src1Scalar));                                           \
     }                                                                                                            \
     template <typename T, typename U>                                                                            \
     inline void NAME(const LocalTensor<U>& dst, const LocalTensor<T>& src0, const T src1Scalar, CMPMODE cmpMode,  \
                      uint32_t count) {                                                                           \
-        static_assert(internal::IsComparable<T> && std::is_same_v<U, uint8_t>,                                   \
-                      "[DTY-07] " #NAME " does not support these data types on 2201");                           \
-        npuforge::vec_compare_scalar(#NAME, static_cast<int>(cmpMode), internal::Elements(count), dst.AsTile(),   \
-                                     src0.AsTile(), npuforge::to_scalar(src1Scalar));                            \
+        static_assert(internal::IsComparable<T>, "[DTY-07] " #NAME " does not support this data type on 2201");   \
+        npuforge::vec_compare_scalar(#NAME, static_cast<int>(cmpMode), internal::Elements(count),                 \
+                                     internal::AsBits(dst), src0.AsTile(), npuforge::to_scalar(src1Scalar));     \
     }                                                                                                            \
     template <typename S, typename T, typename U, typename = std::enable_if_t<!std::is_same_v<S, T>>>            \
     inline void NAME(const LocalTensor<U>& dst, const LocalTensor<T>& src0, const S src1Scalar, CMPMODE cmpMode,  \

@@ -48,7 +48,6 @@ NPUFORGE_UNARY(Sqrt, internal::IsFloating, "DTY-02")
 NPUFORGE_UNARY_MASKED(Not, internal::IsBitwise, "DTY-05")
 
 template <typename T> inline void Not(const LocalTensor<T>& dst, const LocalTensor<T>& src, const int32_t& count) {
-    static_assert(internal::IsBitwise<T> || internal::IsWord<T>, "[DTY-05] Not does not support this data type on 2201");
     npuforge::vec_unary(npuforge::VecOp::Not, internal::Elements(count), internal::AsHalfWords(dst, "Not"),
                         internal::AsHalfWords(src, "Not"));
 }

@@ -61,11 +61,20 @@ struct Fiber {
     uint32_t waiting_site = 0;
 };
 
+// Reads of one place in GM, to notice a block that polls it.
+struct Polling {
+    const void* place = nullptr;
+    uint32_t elsewhere = 0;  // reads of other places since the last one of this
+    uint32_t times = 0;
+    uint32_t turns = 0;  // given to the others because of it
+};
+
 struct Core {
     int index = 0;          // GetBlockIdx
     int sub_block = 0;
     bool cube = false;
     Fiber fiber;
+    Polling polling;
     std::unique_ptr<uint8_t[]> memory;  // UB and the other local memories, one after the other
     uint8_t* spaces[8] = {};
     uint32_t ub_used = 0;
@@ -107,6 +116,9 @@ CostTable& costs();
 // Gives control to another fiber until `blocked` is cleared by whoever satisfies the wait.
 void block_fiber(Core& core, std::string waiting_for);
 void unblock_fiber(Core& core);
+// A read of GM by this core. One that reads a place over and over may wait for another block to write
+// it, so the others get their turn.
+void note_gm_read(const void* place);
 void reset_cross_core();  // before each launch
 
 }  // namespace npuforge

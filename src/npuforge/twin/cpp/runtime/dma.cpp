@@ -171,6 +171,7 @@ void dma(const Dma& job) {
         report("CPY-03", "%s of %u rows of %u B does nothing", job.name, job.rows, job.row_bytes);
         return;
     }
+    if (job.src_space == Space::GM) note_gm_read(job.src);
     if (g_mode == 0) return move(job);
     const uint32_t site = NPUFORGE_SITE();
     const Pipe pipe = pipe_of(job);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fibers: every block runs until it waits for another core; nobody able to go on is a deadlock.
+// Fibers: every block runs until it waits for another core or polls memory; nobody able to go on is a
+// deadlock.
 #include "launch.h"
 
 #include <sys/mman.h>
@@ -22,6 +23,11 @@ namespace {
 
 constexpr size_t kStackBytes = 2u << 20;
 constexpr uint32_t kSpaceBytes[8] = {0, 192u << 10, 512u << 10, 64u << 10, 64u << 10, 128u << 10, 1u << 10, 7u << 10};
+
+// A polling loop reads few places, many times.
+constexpr uint32_t kPlacesOfALoop = 64;
+constexpr uint32_t kTimesUntilTurn = 256;
+constexpr uint32_t kTurnsWithoutData = 256;
 
 ucontext_t g_scheduler;
 const std::function<void()>* g_body = nullptr;
@@ -106,6 +112,21 @@ void block_fiber(Core& core, std::string waiting_for) {
     core.fiber.waiting_for = std::move(waiting_for);
     core.fiber.waiting_site = NPUFORGE_SITE();
     swapcontext(&core.fiber.context, &g_scheduler);
+}
+
+void note_gm_read(const void* place) {
+    Polling& polling = g_core->polling;
+    if (place != polling.place) {
+        if (++polling.elsewhere > kPlacesOfALoop) polling = {place, 0, 0, 0};
+        return;
+    }
+    polling.elsewhere = 0;
+    if (++polling.times < kTimesUntilTurn) return;
+    polling.times = 0;
+    // Without data what a polling loop waits for never appears.
+    if (++polling.turns > kTurnsWithoutData && (g_mode & kNoData) && g_launch->value_read)
+        stop_launch("the kernel polls memory");
+    swapcontext(&g_core->fiber.context, &g_scheduler);
 }
 
 void unblock_fiber(Core& core) { core.fiber.blocked = false; }

@@ -25,6 +25,7 @@ void set_atomic(DType type, int operation) { g_core->atomic = {type, operation};
 bool scalar_access(const void* addr, const void* tensor, uint32_t bytes, Space space, const void* stored) {
     if (g_core == nullptr) return true;
     const bool write = stored != nullptr;
+    if (!write && space == Space::GM) note_gm_read(addr);
     if ((g_mode & kCheck) && !check_scalar(*g_core, addr, tensor, bytes, space, stored, NPUFORGE_SITE())) return false;
     if ((g_mode & kTime) == 0) return true;
     if (!write && (g_mode & kNoData)) g_launch->value_read = true;
@@ -63,6 +64,7 @@ void get_atomic(DType& type, int& operation) {
 }
 
 void data_cache_clean(const void* addr, bool whole) {
+    note_gm_read(addr);
     if (g_mode & kCheck) check_data_cache(*g_core, addr, whole, NPUFORGE_SITE());
 }
 
