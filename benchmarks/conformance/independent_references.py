@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import torch
-import torch.nn.functional as F
+from torch.nn import functional as nnf
 
 Tensor = torch.Tensor
 
@@ -68,11 +69,11 @@ def lerp(start: Tensor, end: Tensor, weight: Tensor) -> Tensor:
 
 
 def gelu(x: Tensor) -> Tensor:
-    return F.gelu(_f(x))
+    return nnf.gelu(_f(x))
 
 
 def gelu_tanh(x: Tensor) -> Tensor:
-    return F.gelu(_f(x), approximate="tanh")
+    return nnf.gelu(_f(x), approximate="tanh")
 
 
 def fast_gelu(x: Tensor) -> Tensor:
@@ -108,11 +109,11 @@ def fmax(a: Tensor, b: Tensor) -> Tensor:
 
 
 def relu(x: Tensor) -> Tensor:
-    return F.relu(x)
+    return nnf.relu(x)
 
 
 def leaky_relu(x: Tensor) -> Tensor:
-    return F.leaky_relu(x, 0.01)
+    return nnf.leaky_relu(x, 0.01)
 
 
 def tanh(x: Tensor) -> Tensor:
@@ -124,35 +125,35 @@ def sigmoid(x: Tensor) -> Tensor:
 
 
 def swish(x: Tensor) -> Tensor:
-    return F.silu(x)
+    return nnf.silu(x)
 
 
 def selu(x: Tensor) -> Tensor:
-    return F.selu(x)
+    return nnf.selu(x)
 
 
 def elu(x: Tensor) -> Tensor:
-    return F.elu(x)
+    return nnf.elu(x)
 
 
 def hard_sigmoid(x: Tensor) -> Tensor:
-    return F.hardsigmoid(x)
+    return nnf.hardsigmoid(x)
 
 
 def hard_tanh(x: Tensor) -> Tensor:
-    return F.hardtanh(x)
+    return nnf.hardtanh(x)
 
 
 def softplus(x: Tensor) -> Tensor:
-    return F.softplus(x)
+    return nnf.softplus(x)
 
 
 def softsign(x: Tensor) -> Tensor:
-    return F.softsign(x)
+    return nnf.softsign(x)
 
 
 def mish_tanh(x: Tensor) -> Tensor:
-    return torch.tanh(F.mish(x))
+    return torch.tanh(nnf.mish(x))
 
 
 def scaled(a: Tensor, s: Tensor) -> Tensor:
@@ -163,7 +164,7 @@ def scaled(a: Tensor, s: Tensor) -> Tensor:
 
 
 def mse_loss(a: Tensor, b: Tensor, reduction: str = "mean") -> Tensor:
-    return F.mse_loss(_f(a), _f(b), reduction=reduction)
+    return nnf.mse_loss(_f(a), _f(b), reduction=reduction)
 
 
 def mse_loss_grad(predict: Tensor, label: Tensor, dout: Tensor, reduction: str = "mean") -> Tensor:
@@ -174,26 +175,26 @@ def mse_loss_grad(predict: Tensor, label: Tensor, dout: Tensor, reduction: str =
 def nll_loss(
     x: Tensor, target: Tensor, weight: Tensor, reduction: str = "mean", ignore_index: int = -100
 ) -> Tensor:
-    return F.nll_loss(x, target.long(), weight, reduction=reduction, ignore_index=ignore_index)
+    return nnf.nll_loss(x, target.long(), weight, reduction=reduction, ignore_index=ignore_index)
 
 
 def cross_entropy(predict: Tensor, target: Tensor) -> Tensor:
-    return F.cross_entropy(predict, target.long())
+    return nnf.cross_entropy(predict, target.long())
 
 
 def triplet_margin(anchor: Tensor, positive: Tensor, negative: Tensor, margin: Tensor) -> Tensor:
-    return F.triplet_margin_loss(anchor, positive, negative, margin=float(margin))
+    return nnf.triplet_margin_loss(anchor, positive, negative, margin=float(margin))
 
 
 # Reductions and normalisation
 
 
 def softmax(x: Tensor, dim: int = -1) -> Tensor:
-    return F.softmax(_f(x), dim)
+    return nnf.softmax(_f(x), dim)
 
 
 def log_softmax(x: Tensor, dim: int = -1) -> Tensor:
-    return F.log_softmax(_f(x), dim)
+    return nnf.log_softmax(_f(x), dim)
 
 
 def log_sum_exp(x: Tensor, dim: Sequence[int] = (0,), keep_dim: bool = False) -> Tensor:
@@ -220,12 +221,10 @@ def lp_norm(
     epsilon: float = 1e-12,
 ) -> Tensor:
     dims = tuple(axes) or tuple(range(x.dim()))
-    return torch.linalg.vector_norm(_f(x), p, dims, keepdim).clamp_min(epsilon)
+    return _f(x).abs().pow(p).sum(dims, keepdim).pow(1 / p).clamp_min(epsilon)
 
 
-def arg_max_with_value(
-    x: Tensor, dimension: int, keep_dims: bool = False
-) -> tuple[Tensor, Tensor]:
+def arg_max_with_value(x: Tensor, dimension: int, keep_dims: bool = False) -> tuple[Tensor, Tensor]:
     values, indices = x.max(dimension, keepdim=keep_dims)
     return indices.int(), values
 
@@ -240,11 +239,11 @@ def group_norm(
     groups = _f(x).reshape(x.shape[0], num_groups, -1)
     mean = groups.mean(-1)
     rstd = 1 / torch.sqrt(groups.var(-1, correction=0) + eps)
-    return F.group_norm(_f(x), num_groups, _f(gamma), _f(beta), eps), mean, rstd
+    return nnf.group_norm(_f(x), num_groups, _f(gamma), _f(beta), eps), mean, rstd
 
 
 def layer_norm(x: Tensor, gamma: Tensor, beta: Tensor, epsilon: float = 1e-5) -> Tensor:
-    return F.layer_norm(x, x.shape[-1:], gamma, beta, epsilon)
+    return nnf.layer_norm(x, x.shape[-1:], gamma, beta, epsilon)
 
 
 def fused_add_rms_norm(
@@ -263,8 +262,8 @@ def cumsum(x: Tensor, axis: Tensor, exclusive: bool = False, reverse: bool = Fal
     return total.flip(dim) if reverse else total
 
 
-def histogram(x: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Tensor:
-    return torch.histc(_f(x).float(), bins, min, max)
+def histogram(x: Tensor, bins: int = 100, **limits: Any) -> Tensor:
+    return torch.histc(_f(x).float(), bins, **limits)
 
 
 # Moves
@@ -273,7 +272,7 @@ def histogram(x: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Ten
 def replication_pad(x: Tensor, paddings: Tensor) -> Tensor:
     left, right, top, bottom = (int(size) for size in paddings)
     lead = x if x.dim() == 4 else x[None]
-    padded = F.pad(_f(lead), (left, right, top, bottom), mode="replicate")
+    padded = nnf.pad(_f(lead), (left, right, top, bottom), mode="replicate")
     return padded.reshape(*x.shape[:-2], *padded.shape[-2:])
 
 
@@ -321,19 +320,17 @@ def scatter_elements_in_place(
     return scatter_elements(var, indices, updates, axis, reduce), indices, updates
 
 
-def scatter_sub(
-    x: Tensor, index: Tensor, update: Tensor, use_locking: bool = False
-) -> Tensor:
+def scatter_sub(x: Tensor, index: Tensor, update: Tensor, **_: object) -> Tensor:
     return x.index_add(0, index.reshape(-1).long(), -update.reshape(-1, *x.shape[1:]))
 
 
 def scatter_sub_in_place(
-    x: Tensor, index: Tensor, update: Tensor, use_locking: bool = False
+    x: Tensor, index: Tensor, update: Tensor, **_: object
 ) -> tuple[Tensor, Tensor, Tensor]:
     return scatter_sub(x, index, update), index, update
 
 
-def scatter_max(x: Tensor, index: Tensor, update: Tensor, use_locking: bool = False) -> Tensor:
+def scatter_max(x: Tensor, index: Tensor, update: Tensor, **_: object) -> Tensor:
     rows = update.reshape(-1, *x.shape[1:])
     return x.index_reduce(0, index.reshape(-1).long(), rows, "amax")
 
@@ -342,7 +339,7 @@ def scatter_max(x: Tensor, index: Tensor, update: Tensor, use_locking: bool = Fa
 
 
 def pdist(x: Tensor, p: float = 2.0) -> Tensor:
-    return F.pdist(_f(x), p)
+    return nnf.pdist(_f(x), p)
 
 
 def pdist_grad(grad: Tensor, data: Tensor, distances: Tensor, p: float) -> Tensor:
@@ -404,7 +401,7 @@ def _gate(x: Tensor, channels: Tensor) -> Tensor:
 
 def eca_attention(x: Tensor, weight: Tensor) -> Tensor:
     pooled = x.mean((2, 3))[:, None]
-    mixed = F.conv1d(pooled, weight, padding=weight.shape[-1] // 2)
+    mixed = nnf.conv1d(pooled, weight, padding=weight.shape[-1] // 2)
     return _gate(x, torch.sigmoid(mixed[:, 0]))
 
 
@@ -470,11 +467,11 @@ def mean3(a: Tensor, b: Tensor, c: Tensor) -> Tensor:
 
 
 def silu_of_sum(a: Tensor, b: Tensor, c: Tensor) -> Tensor:
-    return F.silu(a + b + c)
+    return nnf.silu(a + b + c)
 
 
 def squeeze_excite(x: Tensor, w1: Tensor, w2: Tensor) -> Tensor:
-    return _gate(x, torch.sigmoid(F.relu(x.mean((2, 3)) @ w1.T) @ w2.T))
+    return _gate(x, torch.sigmoid(nnf.relu(x.mean((2, 3)) @ w1.T) @ w2.T))
 
 
 def split_attention(weights: Tensor, x: Tensor) -> Tensor:
@@ -485,11 +482,11 @@ def split_attention(weights: Tensor, x: Tensor) -> Tensor:
 
 
 def instance_norm(x: Tensor) -> Tensor:
-    return F.instance_norm(x)
+    return nnf.instance_norm(x)
 
 
 def whole_layer_norm(x: Tensor) -> Tensor:
-    return F.layer_norm(x, x.shape[1:])
+    return nnf.layer_norm(x, x.shape[1:])
 
 
 def channel_rms_norm(x: Tensor) -> Tensor:
@@ -497,35 +494,35 @@ def channel_rms_norm(x: Tensor) -> Tensor:
 
 
 def l2_normalize(x: Tensor) -> Tensor:
-    return x / x.norm(dim=1, keepdim=True)
+    return x / x.pow(2).sum(1, keepdim=True).sqrt()
 
 
 def frobenius_normalize(x: Tensor) -> Tensor:
-    return x / x.norm()
+    return x / x.pow(2).sum().sqrt()
 
 
 def average_pool_1d(x: Tensor) -> Tensor:
-    return F.avg_pool1d(x, 8, 1, 4)
+    return nnf.avg_pool1d(x, 8, 1, 4)
 
 
 def average_pool_2d(x: Tensor) -> Tensor:
-    return F.avg_pool2d(x, 11)
+    return nnf.avg_pool2d(x, 11)
 
 
 def average_pool_3d(x: Tensor) -> Tensor:
-    return F.avg_pool3d(x, 3, 2, 1)
+    return nnf.avg_pool3d(x, 3, 2, 1)
 
 
 def max_pool_1d(x: Tensor) -> Tensor:
-    return F.max_pool1d(x, 8, 1, 4)
+    return nnf.max_pool1d(x, 8, 1, 4)
 
 
 def max_pool_2d(x: Tensor) -> Tensor:
-    return F.max_pool2d(x, 4, 1, 1)
+    return nnf.max_pool2d(x, 4, 1, 1)
 
 
 def max_pool_3d(x: Tensor) -> Tensor:
-    return F.max_pool3d(x, 3, 2, 1)
+    return nnf.max_pool3d(x, 3, 2, 1)
 
 
 def cumsum_rows(x: Tensor) -> Tensor:
@@ -636,4 +633,4 @@ def heaviside(x: Tensor, values: Tensor) -> Tensor:
 
 
 def cross(a: Tensor, b: Tensor, dim: int) -> Tensor:
-    return torch.linalg.cross(a, b, dim=dim)
+    return torch.cross(a, b, dim=dim)

@@ -20,7 +20,7 @@ from npuforge.twin.lint.model import Function
 from npuforge.twin.lint.model import build as build_model
 from npuforge.twin.lint.source import read
 from npuforge.twin.recipes import CPP_ROOT
-from npuforge.twin.rewrite import rewrite_launches
+from npuforge.twin.rewrite import drop_launchers
 from npuforge.twin.toolchain import Toolchain
 from npuforge.verdict import Diagnostic, Violation
 
@@ -202,8 +202,7 @@ def _unit(source: Path, project: Path, entry: str, tools: Toolchain) -> Path:
     text = f'#include "{named}"\n'
     if "<<<" in written:
         # A launch wrapper beside the kernel: only the device compiler knows the syntax.
-        rewritten = rewrite_launches(written, str(named), drop=True)
-        text = f'#include "npu/direct.h"\n#line 1 "{named}"\n{rewritten}\n'
+        text = f'#line 1 "{named}"\n{drop_launchers(written)}\n'
     door = '#include "npu/entry.h"\n'
     if _in_process(entry):
         # On the device nothing else has this name; here the C library does (asinh, select).

@@ -51,12 +51,36 @@ def tokens(text: str) -> list[_Token]:
     ]
 
 
-def rewrite_launches(text: str, file: str = "source", *, drop: bool = False) -> str:
-    """`text` with every launch replaced; `UsageError` names the line of one that has no end.
+def drop_launchers(text: str) -> str:
+    """`text` with empty bodies for the functions that launch kernels.
 
-    `drop` makes launches do nothing: beside the kernel of an operator project they are leftovers,
-    which may even name a kernel that does not exist.
+    Beside the kernel of an operator project they are leftovers that its build never looks into:
+    they name kernels, variables and functions that do not exist.
     """
+    found = tokens(text)
+    bodies: list[int] = []  # open braces, as token numbers; -1 for one that is no function's
+    launches = False
+    pieces: list[str] = []
+    position = 0
+    for at, token in enumerate(found):
+        if token.text == "{":
+            inside = any(body >= 0 for body in bodies)
+            is_body = not inside and at > 0 and found[at - 1].text == ")"
+            bodies.append(at if is_body else -1)
+        elif token.text == "}" and bodies:
+            start = bodies.pop()
+            if start >= 0 and launches:
+                lines = "\n" * text.count("\n", found[start].end, token.start)
+                pieces += [text[position : found[start].end], lines]
+                position = token.start
+            launches = launches and start < 0
+        elif token.text == "<<<":
+            launches = any(body >= 0 for body in bodies)
+    return "".join([*pieces, text[position:]])
+
+
+def rewrite_launches(text: str, file: str = "source") -> str:
+    """`text` with every launch replaced; `UsageError` names the line of one that has no end."""
     found = tokens(text)
     pieces: list[str] = []
     position = 0
@@ -77,11 +101,8 @@ def rewrite_launches(text: str, file: str = "source", *, drop: bool = False) -> 
         gap = text[found[index - 1].end : found[index].start]
         between = text[found[close].end : found[close + 1].start]
         pieces.append(text[position : found[first].start])
-        if drop:
-            pieces += ["::npuforge::direct::ignore(", gap, config, between]
-        else:
-            head, tail = _HEAD.format(kernel=kernel), _TAIL.format(name=name)
-            pieces += [head, gap, tail, config, ")", between]
+        head, tail = _HEAD.format(kernel=kernel), _TAIL.format(name=name)
+        pieces += [head, gap, tail, config, ")", between]
         # The arguments stay where they are: only their opening parenthesis becomes a comma.
         empty = close + 2 < len(found) and found[close + 2].text == ")"
         pieces.append("" if empty else ", ")

@@ -37,11 +37,14 @@ extern "C" __global__ __aicore__ void select(GM_ADDR w, GM_ADDR y, int32_t bySca
     int32_t seen = 0, sum = 0;
     while (seen < n - 1) {
         seen = sum = 0;
-        if (byScalar == 0) DataCopy(many, work, n * 8);
+        DataCopy(many, work, n * 8);
         PipeBarrier<PIPE_ALL>();
         for (int32_t i = 1; i < n; ++i) {
-            if (byScalar != 0) DataCacheCleanAndInvalid<int32_t, CacheLine::SINGLE_CACHE_LINE>(work[i * 8]);
-            const int32_t value = byScalar != 0 ? work.GetValue(i * 8) : many.GetValue(i * 8);
+            int32_t value = many.GetValue(i * 8);
+            if (byScalar != 0) {
+                DataCacheCleanAndInvalid<int32_t, CacheLine::SINGLE_CACHE_LINE>(work[i * 8]);
+                value = work.GetValue(i * 8);
+            }
             seen += value == i * 7;
             sum += value;
         }

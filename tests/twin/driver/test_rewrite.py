@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from npuforge.errors import UsageError
-from npuforge.twin.rewrite import rewrite_launches
+from npuforge.twin.rewrite import drop_launchers, rewrite_launches
 
 _CALL = "::npuforge::direct::call([&](auto... npuforge_a) {{ {0}(npuforge_a...); }}, "
 _CONFIG = '"{0}", ::npuforge::direct::config({1})'
@@ -69,9 +69,23 @@ def test_unfinished_launch_names_its_line() -> None:
         rewrite_launches("\n\nk<<<1, 2;\n", "main.cpp")
 
 
-def test_dropped_launches_name_no_kernel() -> None:
-    text = "void f() { gone<<<blocks, l2, stream>>>(x, y); }"
+def test_launchers_beside_a_kernel_are_emptied() -> None:
+    text = """
+namespace n {
+void f(int x) { if (x) { gone<<<blocks, l2, stream>>>(missing); }
+    alsoGone(); }
+int g() { return 1; }
+}
+#define LAUNCH(k) k<<<1, nullptr, s>>>()
+"""
     assert (
-        rewrite_launches(text, drop=True)
-        == "void f() { ::npuforge::direct::ignore(blocks, l2, stream, x, y); }"
+        drop_launchers(text)
+        == """
+namespace n {
+void f(int x) {
+}
+int g() { return 1; }
+}
+#define LAUNCH(k) k<<<1, nullptr, s>>>()
+"""
     )

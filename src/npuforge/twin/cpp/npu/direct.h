@@ -41,9 +41,6 @@ uint32_t call_untyped(void (*kernel)(Parameters...), const char* name, const Con
     return 0;
 }
 
-// A launch that is not meant to happen.
-template <typename... Arguments> void ignore(const Arguments&...) {}
-
 void set_tiling_key(uint64_t key);
 
 // Memory that host and device both see.

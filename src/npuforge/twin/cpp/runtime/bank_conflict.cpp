@@ -65,12 +65,7 @@ bool write_meets_read(const UbStream& write, const UbStream& read, uint32_t repe
   return false;
 }
 
-}  // namespace
-
-double bank_conflict(std::span<const UbStream> reads, std::span<const UbStream> writes,
-                     uint32_t repeats) {
-  const uint32_t sample = std::min(repeats, kSample);
-  if (sample == 0) return 1.0;
+double conflict_of(std::span<const UbStream> reads, std::span<const UbStream> writes, uint32_t sample) {
   double total = 0;
   for (uint32_t r = 0; r < sample; ++r) {
     double cycles = std::max(group_cycles(reads, r), group_cycles(writes, r));
@@ -81,6 +76,47 @@ double bank_conflict(std::span<const UbStream> reads, std::span<const UbStream> 
     total += meets ? cycles + kReadWritePenalty : cycles;
   }
   return total / sample;
+}
+
+// A loop issues the same few layouts over and over; the last ones are remembered.
+struct Layout {
+  std::array<UbStream, 8> streams{};
+  size_t reads = 0, writes = 0;
+  uint32_t sample = 0;
+  double conflict = 0;
+};
+constexpr size_t kRemembered = 256;
+std::array<Layout, kRemembered> g_layouts;
+
+uint32_t mix(uint32_t hash, uint32_t value) { return (hash ^ value) * 0x9E3779B1u; }
+
+size_t place_of(const Layout& layout) {
+  uint32_t hash = layout.sample;
+  for (size_t s = 0; s < layout.reads + layout.writes; ++s) {
+    const UbStream& stream = layout.streams[s];
+    hash = mix(mix(mix(hash, stream.address), stream.block_stride), stream.repeat_stride ^ stream.blocks << 16);
+  }
+  return (hash ^ hash >> 15) % kRemembered;
+}
+
+bool same(const Layout& a, const Layout& b) {
+  return a.sample == b.sample && a.reads == b.reads && a.writes == b.writes && a.streams == b.streams;
+}
+
+}  // namespace
+
+double bank_conflict(std::span<const UbStream> reads, std::span<const UbStream> writes,
+                     uint32_t repeats) {
+  Layout layout{.reads = reads.size(), .writes = writes.size(), .sample = std::min(repeats, kSample)};
+  if (layout.sample == 0) return 1.0;
+  if (reads.size() + writes.size() > layout.streams.size()) return conflict_of(reads, writes, layout.sample);
+  std::copy(writes.begin(), writes.end(), std::copy(reads.begin(), reads.end(), layout.streams.begin()));
+  Layout& known = g_layouts[place_of(layout)];
+  if (!same(known, layout)) {
+    layout.conflict = conflict_of(reads, writes, layout.sample);
+    known = layout;
+  }
+  return known.conflict;
 }
 
 }  // namespace npuforge

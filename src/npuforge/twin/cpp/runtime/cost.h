@@ -97,6 +97,8 @@ struct UbStream {
   uint32_t block_stride = 1;   // in 32 B blocks, within a repeat
   uint32_t repeat_stride = 8;  // in 32 B blocks, between repeats
   uint32_t blocks = 8;         // 32 B blocks touched per repeat
+
+  bool operator==(const UbStream&) const = default;
 };
 
 // Average cycles per repeat that the unified buffer's ports need, 1 without any conflict.
