@@ -37,7 +37,6 @@ _REFERENCES = "independent_references.py"
 # `float32[8, 1024]`, then what fills it: `= -4..4` (uniform), `= ones`, or nothing.
 _TENSOR = re.compile(r"(\w+)\[([\d, ]*)\](?:\s*=\s*(.+))?")
 _LIMITS = Limits(cpu_s=60, wall_s=180)
-_FORMS = ("operator", "program", "kernel")
 
 
 @dataclass
@@ -125,6 +124,7 @@ def judge(entry: Mapping[str, Any], place: Path) -> Report:
             steps=("check",),
             setup=script(entry["setup"]),
             command=script(entry["check"]),
+            arguments=entry.get("arguments", []),
             limits=_LIMITS,
         )
     subject: Subject

@@ -255,6 +255,11 @@ def fused_add_rms_norm(
     return wide * rms * _f(weight), added
 
 
+def rms_norm_with_scale(x: Tensor, gamma: Tensor) -> tuple[Tensor, Tensor]:
+    inverse = torch.rsqrt(x.pow(2).mean(-1) + 1e-6)
+    return x * inverse[:, None] * gamma, inverse
+
+
 def cumsum(x: Tensor, axis: Tensor, exclusive: bool = False, reverse: bool = False) -> Tensor:
     dim = int(axis)
     wide = _f(x).flip(dim) if reverse else _f(x)

@@ -78,6 +78,7 @@ def verify_program(
     soc: str = "910b2",
     setup: str | None = None,
     command: str | None = None,
+    arguments: Sequence[str] = (),
     limits: Limits | None = None,
     auto_sync: bool = True,
     trace: Path | None = None,
@@ -85,7 +86,7 @@ def verify_program(
     """The verdict on a program with its own `main`: its exit status judges its results.
 
     `setup` is a command run before it in its folder, `command` one run after it that judges what it
-    wrote.
+    wrote, `arguments` what the program is called with.
     """
     started = time.monotonic()
     sandbox = program.sandbox or Sandbox.detect()
@@ -107,6 +108,7 @@ def verify_program(
             soc=soc,
             setup=setup,
             verify=None if step == "time" else command,
+            arguments=arguments,
             limits=limits,
             auto_sync=auto_sync,
             trace=trace if step == "time" else None,
