@@ -162,5 +162,5 @@ def padded(tile: Array, pitch: int) -> Array:
 
 
 def pitch_of(cols: int, dtype: Any, extra_blocks: int = 0) -> int:
-    block = 32 // np.dtype(dtype).itemsize
+    block: int = 32 // np.dtype(dtype).itemsize
     return (-(-cols // block) + extra_blocks) * block

@@ -32,17 +32,17 @@ NEUTRAL = {"Sum": 0, "Prod": 1, "Max": -1000, "Min": 1000}
 @pytest.mark.parametrize("dtype", ["float32", "float16"])
 def test_transpose(dtype: str) -> None:
     t = CPP[dtype]
-    out, tile_in = f"o.ReinterpretCast<{t}>()", f"x.ReinterpretCast<{t}>()"
-    call = f"TransposeTile({out}, a[3], {tile_in}, a[2], a[0], a[1], work);"
+    to, of = f"o.ReinterpretCast<{t}>()", f"x.ReinterpretCast<{t}>()"
+    call = f"TransposeTile({to}, a[3], {of}, a[2], a[0], a[1], work);"
     probe = Probe(["TransposeTile"], {"transpose": call})
     rng = np.random.default_rng(3)
     calls, wanted = [], []
     for rows, cols in [*TILES[:8], (9, 1000), (64, 65), (0, 3), (300, 64)]:
         tile = rng.uniform(-9, 9, (rows, cols)).astype(dtype)
         pitch, back = pitch_of(cols, dtype, rows % 2), pitch_of(rows, dtype)
-        out = cols * back * np.dtype(dtype).itemsize
+        room = cols * back * np.dtype(dtype).itemsize
         numbers = [rows, cols, pitch, back]
-        calls.append(Call("transpose", [padded(tile, pitch)], [out], numbers, 512))
+        calls.append(Call("transpose", [padded(tile, pitch)], [room], numbers, 512))
         wanted.append((tile, back))
     for (tile, back), (out,) in zip(
         (w for w in wanted if w[0].size), (r for r in probe.run(calls) if r), strict=True
@@ -98,11 +98,11 @@ def test_scans(dtype: str) -> None:
 @pytest.mark.parametrize("dtype", ["float32", "float16"])
 def test_gather_iota_reverse(dtype: str) -> None:
     t = CPP[dtype]
-    out, x = f"o.ReinterpretCast<{t}>()", f"x.ReinterpretCast<{t}>()"
+    to, x = f"o.ReinterpretCast<{t}>()", f"x.ReinterpretCast<{t}>()"
     cases = {
-        "GatherElements": f"GatherElements({out}, {x}, y.ReinterpretCast<int32_t>(), a[0], work);",
-        "ReverseRow": f"ReverseRow({out}, {x}, a[0], work);",
-        "Iota": f"Iota({out}, ({t})3, ({t})2, a[0]);",
+        "GatherElements": f"GatherElements({to}, {x}, y.ReinterpretCast<int32_t>(), a[0], work);",
+        "ReverseRow": f"ReverseRow({to}, {x}, a[0], work);",
+        "Iota": f"Iota({to}, ({t})3, ({t})2, a[0]);",
     }
     probe = Probe(list(cases), cases)
     rng = np.random.default_rng(5)

@@ -166,8 +166,8 @@ def test_reductions(dtype: str) -> None:
             axis = 0 if case.startswith("Col") else 1
             wide = tile.astype(np.int64 if dtype == "int32" else np.float64)
             expected = REDUCE[reduce].reduce(wide, axis=axis)
-            out = max(1, pitch_of(expected.size, dtype)) * size
-            calls.append(Call(case, [padded(tile, pitch)], [out], [rows, cols, pitch], need))
+            room = max(1, pitch_of(expected.size, dtype)) * size
+            calls.append(Call(case, [padded(tile, pitch)], [room], [rows, cols, pitch], need))
             wanted.append((f"{case} {rows}x{cols}", expected))
     for (label, expected), (out, *_) in zip(wanted, probe.run(calls), strict=True):
         got = out.view(dtype)[: expected.size]

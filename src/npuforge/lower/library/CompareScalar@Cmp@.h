@@ -5,5 +5,5 @@ template <typename T>
 __aicore__ inline void CompareScalar@Cmp@(const LocalTensor<uint8_t>& mask, const LocalTensor<T>& a, T value, int32_t n)
 {
     constexpr int32_t lanes = 256 / sizeof(T);
-    Compares(mask, a, value, CMPMODE::@Cmp@, static_cast<uint32_t>((n + lanes - 1) / lanes * lanes));
+    CompareScalar(mask, a, value, CMPMODE::@Cmp@, static_cast<uint32_t>((n + lanes - 1) / lanes * lanes));
 }

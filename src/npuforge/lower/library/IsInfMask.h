@@ -9,5 +9,5 @@ __aicore__ inline void IsInfMask(const LocalTensor<uint8_t>& mask, const LocalTe
     const int32_t whole = (n + 63) / 64 * 64;
     Abs(magnitude, a, whole);
     PipeBarrier<PIPE_V>();
-    Compares(mask, magnitude, largest, CMPMODE::GT, static_cast<uint32_t>(whole));
+    CompareScalar(mask, magnitude, largest, CMPMODE::GT, static_cast<uint32_t>(whole));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bit i of mask = bytes[i] != 0. Bytes become half, which Compares takes; mask needs capacity for
+// Bit i of mask = bytes[i] != 0. Bytes become half, which CompareScalar takes; mask needs capacity for
 // align(n, 128) / 8 bytes, bits from n on are arbitrary.
 __aicore__ inline void MaskFromBytes(const LocalTensor<uint8_t>& mask, const LocalTensor<uint8_t>& bytes, int32_t n,
                                      const LocalTensor<uint8_t>& work)
@@ -12,5 +12,5 @@ __aicore__ inline void MaskFromBytes(const LocalTensor<uint8_t>& mask, const Loc
     }
     Cast(wide, bytes, RoundMode::CAST_NONE, static_cast<uint32_t>(n));
     PipeBarrier<PIPE_V>();
-    Compares(mask, wide, static_cast<half>(0), CMPMODE::NE, static_cast<uint32_t>(whole));
+    CompareScalar(mask, wide, static_cast<half>(0), CMPMODE::NE, static_cast<uint32_t>(whole));
 }
