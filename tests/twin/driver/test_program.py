@@ -104,3 +104,41 @@ def test_generated_launch_header_and_debugging_macros(tmp_path: Path) -> None:
     done = program.run(build, mode="run")
     assert (done.status, done.error) == (0, None), done.printed
     assert done.launches == ["store", "store"]
+
+
+def test_kernel_beside_the_programs_folder(tmp_path: Path) -> None:
+    # The buffer is initialised by the form for queues, which toolkits accept.
+    (tmp_path / "kernel").mkdir()
+    (tmp_path / "kernel" / "fill.h").write_text("""#include "kernel_operator.h"
+extern "C" __global__ __aicore__ void fill(GM_ADDR y)
+{
+    AscendC::TPipe pipe;
+    AscendC::TBuf<AscendC::TPosition::VECCALC> buffer;
+    pipe.InitBuffer(buffer, 1, 256);
+    AscendC::GlobalTensor<float> out;
+    out.SetGlobalBuffer((__gm__ float*)y, 64);
+    AscendC::LocalTensor<float> ones = buffer.Get<float>();
+    AscendC::Duplicate(ones, 1.0f, 64);
+    AscendC::PipeBarrier<PIPE_ALL>();
+    AscendC::DataCopy(out, ones, 64);
+}
+""")
+    (tmp_path / "host").mkdir()
+    main = tmp_path / "host" / "main.asc"
+    main.write_text("""#include "acl/acl.h"
+#include "../kernel/fill.h"
+#include <cstdlib>
+int main(int argc, char** argv)
+{
+    float* device = nullptr;
+    float host[64] = {};
+    aclrtMalloc((void**)&device, sizeof(host), ACL_MEM_MALLOC_HUGE_FIRST);
+    fill<<<1, nullptr, nullptr>>>((GM_ADDR)device);
+    aclrtMemcpy(host, sizeof(host), device, sizeof(host), ACL_MEMCPY_DEVICE_TO_HOST);
+    return argc == 2 && host[std::atoi(argv[1])] == 1.0f ? 0 : 4;
+}
+""")
+    report = verify_program(DirectProgram.open(main), steps=("check",), arguments=["63"])
+    assert report.verdict.diagnostics == []
+    assert report.verdict.error is None
+    assert report.verdict.violations == []

@@ -33,6 +33,7 @@ from npuforge.verdict import Advice, Race, Violation
 SUFFIXES = (".cpp", ".cc", ".cxx", ".asc")
 _LAUNCH_WORDS = {"ICPU_RUN_KF", "ACLRT_LAUNCH_KERNEL"}
 _GENERATED = re.compile(r'#\s*include\s*["<]aclrtlaunch_(\w+)\.h[">]')
+_INCLUDED = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"', re.MULTILINE)
 _MAX_COPY = 2 * GIB
 _SKIPPED = {".git", "build", "__pycache__"}
 _LIMITS = Limits(processes=8)
@@ -105,7 +106,7 @@ class DirectProgram:
             units,
             kind="direct",
             name=re.sub(r"[^\w.+-]", "_", self.name),
-            include_dirs=[*generated, self.root, CPP_ROOT / "host"],
+            include_dirs=[*generated, self.root, *self._outside(), CPP_ROOT / "host"],
             defines=self.defines,
             prelude='#include "npu/direct.h"\n',
             root=self.root,
@@ -197,6 +198,16 @@ class DirectProgram:
             timings=[build_report(one.timing, chip) for one in launches if one.timing is not None],
             error=error,
         )
+
+    def _outside(self) -> list[Path]:
+        """Folders beside the program's own that its sources include files from."""
+        included = {
+            (self.root / name).resolve().parent
+            for source in (self.main, *self.others)
+            for name in _INCLUDED.findall(source.read_text("utf-8", errors="replace"))
+            if name.startswith("..") and (self.root / name).is_file()
+        }
+        return sorted(included)
 
     def _unit(self, source: Path, tools: Toolchain) -> Path:
         text = source.read_text("utf-8", errors="replace")

@@ -260,6 +260,10 @@ public:
         buf.SetTpipeBuf(memory.base, memory.bytes);
         return true;
     }
+    // A TBuf is a queue of its own to the toolkit: the form for queues gives it one piece of memory.
+    template <TPosition bufPos> bool InitBuffer(TBuf<bufPos>& buf, uint8_t num, uint32_t len) {
+        return InitBuffer(buf, num * ((len + 31) / 32 * 32));
+    }
     template <class T> bool InitBufPool(T& pool, uint32_t len) {
         const npuforge::Buffer memory = npuforge::ub_allocate(len, static_cast<uint8_t>(T::position), "TBufPool");
         pool.Bind(memory.base, memory.bytes);
