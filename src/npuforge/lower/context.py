@@ -44,6 +44,7 @@ class Context:
     helpers: dict[str, None] = field(default_factory=dict)  # in order of first use
     scratch: list[Expr] = field(default_factory=list)
     uses_wait: bool = False
+    _sized: dict[tuple[str, tuple[Expr, ...]], Expr] = field(default_factory=dict)
 
     def text(self, expr: Expr, parent: int = 0) -> str:
         return self.printer(expr, parent)
@@ -89,7 +90,10 @@ class Context:
         self.helpers.setdefault(name)
         formula = library.helper(name).scratch
         if formula != "0":
-            self.scratch.append(scratch_size(formula, sizes or {}))
+            wanted = (formula, tuple((sizes or {}).values()))
+            if wanted not in self._sized:
+                self._sized[wanted] = scratch_size(formula, sizes or {})
+            self.scratch.append(self._sized[wanted])
         return name
 
     def need_scratch(self, size: Expr) -> None:

@@ -46,19 +46,24 @@ class Geometry:
 
     def __init__(self, kernel: Kernel, facts: Facts) -> None:
         self._facts = facts
+        self._pitches: dict[str, tuple[Expr, bool]] = {}
         self._padded = _padded_buffers(kernel, self)
 
     def pitch(self, buffer: Buffer) -> Expr:
         """Elements between the starts of two rows."""
-        last = buffer.shape[-1]
-        if len(buffer.shape) == 1 or self._facts.multiple_of(last, lanes(buffer)):
-            return last
-        return align_up(last, lanes(buffer))
+        return self._pitch(buffer)[0]
 
     def has_pads(self, buffer: Buffer) -> bool:
-        return len(buffer.shape) > 1 and not self._facts.multiple_of(
-            buffer.shape[-1], lanes(buffer)
-        )
+        """May there be lanes behind the end of a row?"""
+        return self._pitch(buffer)[1]
+
+    def _pitch(self, buffer: Buffer) -> tuple[Expr, bool]:
+        if buffer.name not in self._pitches:
+            last = buffer.shape[-1]
+            padded = len(buffer.shape) > 1 and not self._facts.multiple_of(last, lanes(buffer))
+            pitch = align_up(last, lanes(buffer)) if padded else last
+            self._pitches[buffer.name] = (pitch, padded)
+        return self._pitches[buffer.name]
 
     def elements(self, buffer: Buffer) -> Expr:
         """Elements the buffer takes, pads included."""

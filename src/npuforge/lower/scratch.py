@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
+from functools import cache
 
 from npuforge.tile.expr import Binary, Call, Const, Expr, Function, fold
 
@@ -37,4 +38,9 @@ def scratch_size(formula: str, sizes: Mapping[str, Expr]) -> Expr:
                 return Call(_FUNCTIONS[name], tuple(convert(arg) for arg in args))
         raise ValueError(f"not a size expression: {ast.unparse(node)}")
 
-    return fold(convert(ast.parse(formula, mode="eval").body))
+    return fold(convert(_parsed(formula)))
+
+
+@cache
+def _parsed(formula: str) -> ast.expr:
+    return ast.parse(formula, mode="eval").body

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Literal
 
@@ -195,16 +195,17 @@ def rewrite(expr: Expr, leaf: Callable[[Expr], Expr | None]) -> Expr:
     if answer is not None:
         return answer
     match expr:
-        case Binary(_, left, right) | Compare(_, left, right):
-            return replace(expr, left=rewrite(left, leaf), right=rewrite(right, leaf))
-        case Logic(_, args) | Call(_, args):
-            return replace(expr, args=tuple(rewrite(arg, leaf) for arg in args))
-        case Choose(condition, then, orelse):
-            return replace(
-                expr,
-                condition=rewrite(condition, leaf),
-                then=rewrite(then, leaf),
-                orelse=rewrite(orelse, leaf),
+        case Binary(op, left, right, span):
+            return Binary(op, rewrite(left, leaf), rewrite(right, leaf), span)
+        case Compare(comparison, left, right, span):
+            return Compare(comparison, rewrite(left, leaf), rewrite(right, leaf), span)
+        case Logic(word, args, span):
+            return Logic(word, tuple(rewrite(arg, leaf) for arg in args), span)
+        case Call(function, args, span):
+            return Call(function, tuple(rewrite(arg, leaf) for arg in args), span)
+        case Choose(condition, then, orelse, span):
+            return Choose(
+                rewrite(condition, leaf), rewrite(then, leaf), rewrite(orelse, leaf), span
             )
         case _:
             return expr
@@ -275,24 +276,34 @@ _CALLS: Mapping[str, Callable[..., Number]] = {
 
 
 def fold(expr: Expr) -> Expr:
-    """`expr` with constant parts computed and neutral elements dropped."""
+    """`expr` with constant parts computed and neutral elements dropped, at every depth."""
     match expr:
-        case Binary(op, left, right):
-            return _fold_binary(replace(expr, left=fold(left), right=fold(right)), op)
-        case Call(_, args):
-            folded = replace(expr, args=tuple(fold(arg) for arg in args))
-            if all(isinstance(arg, Const) for arg in folded.args):
+        case Binary(op, left, right, span):
+            return simplify(Binary(op, fold(left), fold(right), span))
+        case Call(function, args, span):
+            return simplify(Call(function, tuple(fold(arg) for arg in args), span))
+        case _:
+            return expr
+
+
+def simplify(expr: Expr) -> Expr:
+    """`expr`, whose parts are simple already, with constants computed and neutral parts dropped."""
+    match expr:
+        case Binary():
+            return _fold_binary(expr, expr.op)
+        case Call(_, args, span):
+            if all(isinstance(arg, Const) for arg in args):
                 try:
-                    return Const(evaluate(folded, _no_variables), expr.span)
+                    return Const(evaluate(expr, _no_variables), span)
                 except (ArithmeticError, ValueError):
-                    return folded
-            match folded:
+                    return expr
+            match expr:
                 case Call("align_up", (Call("align_up", (inner, Const(fine))), Const(coarse))):
                     if coarse % fine == 0:
-                        return Call("align_up", (inner, Const(coarse)), expr.span)
+                        return Call("align_up", (inner, Const(coarse)), span)
                 case _:
                     pass
-            return folded
+            return expr
         case _:
             return expr
 
@@ -328,19 +339,19 @@ def _no_variables(expr: Expr) -> Number:
 
 
 def add(left: Expr, right: Expr) -> Expr:
-    return fold(Binary("+", left, right))
+    return simplify(Binary("+", left, right))
 
 
 def sub(left: Expr, right: Expr) -> Expr:
-    return fold(Binary("-", left, right))
+    return simplify(Binary("-", left, right))
 
 
 def mul(left: Expr, right: Expr) -> Expr:
-    return fold(Binary("*", left, right))
+    return simplify(Binary("*", left, right))
 
 
 def align_up(value: Expr, multiple: int) -> Expr:
-    return value if multiple == 1 else fold(Call("align_up", (value, Const(multiple))))
+    return value if multiple == 1 else simplify(Call("align_up", (value, Const(multiple))))
 
 
 _PRECEDENCE = {"or": 1, "and": 2, "not": 3, "compare": 4, "+": 5, "-": 5, "*": 6, "/": 6}

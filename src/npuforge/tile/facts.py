@@ -54,11 +54,13 @@ class Facts:
     known: dict[tuple[str, int], Fact] = field(default_factory=dict)
     chip: Mapping[str, int] = field(default_factory=dict)
     assumed: dict[Expr, Bounds] = field(default_factory=dict)
+    _expanded: dict[Expr, Expr] = field(default_factory=dict, repr=False)
 
     def learn(self, name: str, version: int, value: Expr) -> None:
         """The variable equals `value`."""
         if value.type is Type.INT:
             self.known[name, version] = Fact(self.bounds(value), self.divisor(value), value)
+            self._expanded.clear()
 
     def learn_counter(self, name: str, version: int, start: Expr, stop: Expr, step: int) -> None:
         """The variable runs from `start` to before `stop`."""
@@ -109,12 +111,15 @@ class Facts:
 
     def expand(self, expr: Expr) -> Expr:
         """Variables replaced by what defines them, as far as known."""
-        for _ in range(_EXPANSIONS):
-            wider = rewrite(expr, self._definition)
-            if wider == expr:
-                break
-            expr = wider
-        return expr
+        if expr not in self._expanded:
+            wide = expr
+            for _ in range(_EXPANSIONS):
+                wider = rewrite(wide, self._definition)
+                if wider == wide:
+                    break
+                wide = wider
+            self._expanded[expr] = wide
+        return self._expanded[expr]
 
     def _definition(self, expr: Expr) -> Expr | None:
         if isinstance(expr, Var) and (fact := self.known.get((expr.name, expr.version))):

@@ -467,14 +467,17 @@ def _assigned(body: Iterable[ast.stmt]) -> set[str]:
     """Scalars that statements assign, at any depth."""
     found: set[str] = set()
     for statement in body:
-        for node in ast.walk(statement):
-            match node:
-                case ast.Assign([ast.Name(name)]):
-                    found.add(name)
-                case ast.AugAssign(ast.Name(name)) | ast.For(ast.Name(name)):
-                    found.add(name)
-                case _:
-                    pass
+        match statement:
+            case ast.Assign([ast.Name(name)]) | ast.AugAssign(ast.Name(name)):
+                found.add(name)
+            case ast.For(ast.Name(name), _, inner):
+                found |= {name} | _assigned(inner)
+            case ast.With(_, inner):
+                found |= _assigned(inner)
+            case ast.If(_, then, orelse):
+                found |= _assigned(then) | _assigned(orelse)
+            case _:
+                pass
     return found
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import ast
 import io
 import tokenize
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from npuforge.tile.source import Findings, Span, TileError
@@ -55,6 +55,7 @@ _OTHERS = (
     ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.USub, ast.UAdd, ast.Not,
     ast.And, ast.Or, ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE,
 )  # fmt: skip
+_KNOWN = frozenset((*_STATEMENTS, *_EXPRESSIONS, *_OTHERS))
 _ATTRIBUTES_OF_TENSORS = frozenset({"shape", "numel"})
 
 
@@ -127,18 +128,32 @@ def _limit_constructs(tree: ast.Module, findings: Findings) -> None:
         if depth > MOST_DEPTH:
             findings.add("TL-14", node, f"nested deeper than {MOST_DEPTH} levels")
             return
-        if not isinstance(node, (*_STATEMENTS, *_EXPRESSIONS, *_OTHERS)):
+        if type(node) not in _KNOWN:
             findings.add("TL-01", node, f"the language has no {_called(node)}")
             continue  # what is inside is no further error
-        stack += [(child, depth + 1) for child in ast.iter_child_nodes(node)]
+        stack += [(child, depth + 1) for child in _children(node)]
         if isinstance(node, ast.Attribute):
             _check_attribute(node, findings)
         elif isinstance(node, ast.Constant):
             _check_constant(node, findings)
+        elif isinstance(node, ast.FunctionDef) and depth > 1:
+            findings.add("TL-01", node, "a function inside a function")
         elif isinstance(node, ast.Name) and node.id.startswith("__"):
             findings.add("TL-01", node, f"{node.id!r} is not a name of the language")
         elif isinstance(node, ast.Import) and ast.unparse(node) != LANGUAGE_IMPORT:
             findings.add("TL-01", node, f"only {LANGUAGE_IMPORT!r} may be imported")
+
+
+def _children(node: ast.AST) -> Iterator[ast.AST]:
+    """`ast.iter_child_nodes` without its generality; contexts of names are no constructs."""
+    for name in node._fields:
+        value = getattr(node, name, None)
+        if isinstance(value, list):
+            for item in value:
+                if isinstance(item, ast.AST):
+                    yield item
+        elif isinstance(value, ast.AST) and name != "ctx":
+            yield value
 
 
 def _called(node: ast.AST) -> str:
@@ -204,10 +219,6 @@ def _functions(tree: ast.Module, source: str, findings: Findings) -> ParsedProgr
         findings.add("TL-02", tree, "no host function: the one without a decorator")
     for extra in hosts[1:]:
         findings.add("TL-02", extra, f"a second host function {extra.name!r}")
-    for function in (*kernels.values(), *hosts):
-        for inner in ast.walk(function):
-            if isinstance(inner, ast.FunctionDef) and inner is not function:
-                findings.add("TL-01", inner, "a function inside a function")
     if not hosts:
         return None
     return ParsedProgram(kernels, hosts[0], constants, _comments(source), source)
@@ -228,6 +239,11 @@ def _check_signature(node: ast.FunctionDef, findings: Findings) -> None:
 def _comments(source: str) -> dict[int, str]:
     """Comment text by line; they explain tiling choices and travel into the emitted code."""
     found: dict[int, str] = {}
+    lines = source.splitlines()
+    marked = [(number, line) for number, line in enumerate(lines, 1) if "#" in line]
+    if not any(quote in line for _, line in marked for quote in "\"'"):
+        # Without quotes nearby every "#" starts a comment; tokens would say the same, slowly.
+        return {number: line.partition("#")[2].strip("# ") for number, line in marked}
     try:
         for token in tokenize.generate_tokens(io.StringIO(source).readline):
             if token.type == tokenize.COMMENT:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from npuforge.tile.expr import (
     Binary,
@@ -24,7 +24,7 @@ from npuforge.tile.expr import (
     Shape,
     Type,
     Var,
-    fold,
+    simplify,
     walk,
 )
 from npuforge.tile.facts import Facts
@@ -131,7 +131,7 @@ class Scope:
     # ---- scalar expressions -------------------------------------------------------------------
     def scalar(self, node: ast.expr) -> Expr:
         """The scalar expression `node`, with constant parts computed."""
-        value = fold(self._scalar(node))
+        value = self._scalar(node)
         for part in walk(value):
             if isinstance(part, Const) and isinstance(part.value, int) and _overflows(part.value):
                 raise self.refuse("TL-14", node, f"{part.value} does not fit 64 bits")
@@ -169,7 +169,7 @@ class Scope:
                 zero = Const(0 if value.type is Type.INT else 0.0)
                 if isinstance(value, Const):
                     return Const(-value.value, span)
-                return Binary("-", zero, value, span)
+                return simplify(Binary("-", zero, value, span))
             case ast.UnaryOp(ast.UAdd(), operand):
                 return self._numeric(operand)
             case ast.UnaryOp(ast.Not(), operand):
@@ -201,10 +201,10 @@ class Scope:
 
     def _name(self, node: ast.expr, name: str) -> Expr:
         if name in self.constants:
-            return replace(self.constants[name], span=Span.of(node))
+            return Const(self.constants[name].value, Span.of(node))
         binding = self.names.get(name)
         if isinstance(binding, Var):
-            return replace(binding, span=Span.of(node))
+            return Var(binding.name, binding.type, binding.version, Span.of(node))
         if binding is None:
             raise self.unknown(node, name, f"{name!r} has no value here")
         what = "a tensor" if isinstance(binding, Tensor) else "a buffer"
@@ -229,10 +229,10 @@ class Scope:
             first, second = _as_float(first), _as_float(second)
         elif op in ("//", "%") and first.type is not Type.INT:
             raise self.refuse("TL-05", node, f"{op} is for whole numbers")
-        divisor = fold(second)
+        divisor = second
         if op in ("//", "%") and isinstance(divisor, Const) and divisor.value == 0:
             raise self.refuse("TL-05", node, "division by zero")
-        return Binary(op, first, second, Span.of(node))
+        return simplify(Binary(op, first, second, Span.of(node)))
 
     def _comparison(
         self, node: ast.expr, left: ast.expr, ops: list[ast.cmpop], others: list[ast.expr]
@@ -296,12 +296,12 @@ class Scope:
             return _as_float(args[0])
         if function == "int" and args[0].type is Type.INT:
             return args[0]
-        divisor = fold(args[-1])
+        divisor = args[-1]
         if function in ("cdiv", "align_up", "align_down") and (
             isinstance(divisor, Const) and divisor.value <= 0
         ):
             raise self.refuse("TL-05", node, f"{name} by {divisor.value}")
-        return Call(function, tuple(args), Span.of(node))
+        return simplify(Call(function, tuple(args), Span.of(node)))
 
 
 def _overflows(value: int) -> bool:

@@ -161,7 +161,9 @@ def _split(node: ast.expr, scope: Scope) -> tuple[Tensor, Expr]:
 
 
 def _has_tensor(node: ast.expr, scope: Scope) -> bool:
-    return any(
-        isinstance(inner, ast.Name) and isinstance(scope.names.get(inner.id), Tensor)
-        for inner in ast.walk(node)
-    )
+    """Is there a tensor among the summands?"""
+    while isinstance(node, ast.BinOp):
+        if _has_tensor(node.right, scope):
+            return True
+        node = node.left
+    return isinstance(node, ast.Name) and isinstance(scope.names.get(node.id), Tensor)
