@@ -87,7 +87,8 @@ python_bind_src = """
 #include "pytorch_npu_helper.hpp"
 at::Tensor scale(const at::Tensor& x)
 {
-    at::Tensor y = at::empty_like(x);
+    std::vector<int64_t> shape(x.sizes().begin(), x.sizes().end());
+    at::Tensor y = at::empty(shape, x.options());
     EXEC_NPU_CMD(aclnnScaleCustom, x, y);
     return y;
 }

@@ -104,8 +104,8 @@ public:
     bool defined() const { return !object_.none(); }
     const npuforge_torch::Object& object() const { return object_; }
 
-    IntArrayRef sizes() const { return read<std::vector<int64_t>>(object_.attribute("shape")); }
-    IntArrayRef strides() const { return read<std::vector<int64_t>>(method("stride")); }
+    IntArrayRef sizes() const { return kept(sizes_, read<std::vector<int64_t>>(object_.attribute("shape"))); }
+    IntArrayRef strides() const { return kept(strides_, read<std::vector<int64_t>>(method("stride"))); }
     int64_t size(int64_t dim) const { return read<int64_t>(method("size", dim)); }
     int64_t stride(int64_t dim) const { return read<int64_t>(method("stride", dim)); }
     int64_t dim() const { return read<int64_t>(method("dim")); }
@@ -176,7 +176,13 @@ private:
     template <typename... T, size_t... I> std::tuple<T...> unpack(std::index_sequence<I...>) const {
         return {T(npuforge_torch::Object::steal(PySequence_GetItem(object_.get(), I)))...};
     }
+    // Two calls of sizes() give iterators of one list, as a tensor's own memory would.
+    static IntArrayRef kept(IntArrayRef::Shared& last, std::vector<int64_t> now) {
+        if (last == nullptr || *last != now) last = std::make_shared<const std::vector<int64_t>>(std::move(now));
+        return IntArrayRef(last);
+    }
     npuforge_torch::Object object_;
+    mutable IntArrayRef::Shared sizes_, strides_;
 };
 
 using TensorList = ArrayRef<Tensor>;

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <initializer_list>
+#include <memory>
 #include <optional>
 #include <ostream>
 #include <sstream>
@@ -108,38 +109,39 @@ private:
 inline TensorOptions dtype(ScalarType type) { return TensorOptions(type); }
 template <typename D> TensorOptions device(const D&) { return TensorOptions(); }
 
-// Owns its elements, unlike the original: the lists here come from Python and are short.
+// Owns its elements, unlike the original: the lists here come from Python and are short. Copies and
+// lists made from one `Shared` have the same elements, so that iterators of two of them go together.
 template <typename T> class ArrayRef {
 public:
     using value_type = T;
-    ArrayRef() = default;
-    ArrayRef(std::vector<T> items) : items_(std::move(items)) {}
-    ArrayRef(std::initializer_list<T> items) : items_(items) {}
-    ArrayRef(const T& one) : items_{one} {}
-    ArrayRef(const T* data, size_t count) : items_(data, data + count) {}
-    template <size_t N> ArrayRef(const std::array<T, N>& items) : items_(items.begin(), items.end()) {}
-    auto begin() const { return items_.begin(); }
-    auto end() const { return items_.end(); }
-    auto rbegin() const { return items_.rbegin(); }
-    auto rend() const { return items_.rend(); }
-    size_t size() const { return items_.size(); }
-    bool empty() const { return items_.empty(); }
-    decltype(auto) operator[](size_t i) const { return items_[i]; }
-    decltype(auto) at(size_t i) const { return items_.at(i); }
-    decltype(auto) front() const { return items_.front(); }
-    decltype(auto) back() const { return items_.back(); }
-    const T* data() const { return items_.data(); }
-    const std::vector<T>& vec() const { return items_; }
-    ArrayRef slice(size_t from, size_t count) const {
-        return ArrayRef(std::vector<T>(items_.begin() + from, items_.begin() + from + count));
-    }
+    using Shared = std::shared_ptr<const std::vector<T>>;
+    ArrayRef() : ArrayRef(std::vector<T>()) {}
+    ArrayRef(std::vector<T> items) : items_(std::make_shared<const std::vector<T>>(std::move(items))) {}
+    explicit ArrayRef(Shared items) : items_(std::move(items)) {}
+    ArrayRef(std::initializer_list<T> items) : ArrayRef(std::vector<T>(items)) {}
+    ArrayRef(const T& one) : ArrayRef(std::vector<T>{one}) {}
+    ArrayRef(const T* data, size_t count) : ArrayRef(std::vector<T>(data, data + count)) {}
+    template <size_t N> ArrayRef(const std::array<T, N>& items) : ArrayRef(std::vector<T>(items.begin(), items.end())) {}
+    auto begin() const { return items_->begin(); }
+    auto end() const { return items_->end(); }
+    auto rbegin() const { return items_->rbegin(); }
+    auto rend() const { return items_->rend(); }
+    size_t size() const { return items_->size(); }
+    bool empty() const { return items_->empty(); }
+    decltype(auto) operator[](size_t i) const { return (*items_)[i]; }
+    decltype(auto) at(size_t i) const { return items_->at(i); }
+    decltype(auto) front() const { return items_->front(); }
+    decltype(auto) back() const { return items_->back(); }
+    const T* data() const { return items_->data(); }
+    const std::vector<T>& vec() const { return *items_; }
+    ArrayRef slice(size_t from, size_t count) const { return std::vector<T>(begin() + from, begin() + from + count); }
     ArrayRef slice(size_t from) const { return slice(from, size() - from); }
-    bool equals(const ArrayRef& other) const { return items_ == other.items_; }
-    bool operator==(const ArrayRef& other) const { return items_ == other.items_; }
-    operator const std::vector<T>&() const { return items_; }
+    bool equals(const ArrayRef& other) const { return vec() == other.vec(); }
+    bool operator==(const ArrayRef& other) const { return equals(other); }
+    operator const std::vector<T>&() const { return *items_; }
 
 private:
-    std::vector<T> items_;
+    Shared items_;
 };
 using IntArrayRef = ArrayRef<int64_t>;
 template <typename T> std::ostream& operator<<(std::ostream& out, const ArrayRef<T>& items) {
