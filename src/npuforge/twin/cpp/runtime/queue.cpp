@@ -50,6 +50,21 @@ Slot* slot_at(QueueState& queue, const void* addr) {
         Slot& slot = queue.slots[i];
         if (addr >= slot.base && addr < slot.base + queue.bytes) return &slot;
     }
+    for (int i = queue.count; i < kMaxSlots; ++i)
+        if (queue.slots[i].state != Free && queue.slots[i].base == addr) return &queue.slots[i];
+    return nullptr;
+}
+
+// A tensor of another queue takes a place behind the queue's own: the framework hands on whatever it
+// is given.
+bool is_guest(const QueueState& queue, const Slot& slot) { return &slot >= queue.slots + queue.count; }
+
+Slot* admit(QueueState& queue, const void* addr) {
+    for (int i = queue.count; i < kMaxSlots; ++i) {
+        if (queue.slots[i].state != Free) continue;
+        queue.slots[i] = Slot{const_cast<uint8_t*>(static_cast<const uint8_t*>(addr)), Allocated};
+        return &queue.slots[i];
+    }
     return nullptr;
 }
 
@@ -152,7 +167,8 @@ void queue_enqueue(QueueState& queue, const void* addr) {
     Slot* slot = slot_at(queue, addr);
     if (slot == nullptr) {
         report_at(site, "QUE-19", "EnQue of a tensor that was not allocated from this queue");
-        return;
+        slot = admit(queue, addr);
+        if (slot == nullptr) return;
     }
     if (slot->state != Allocated && slot->state != Taken)
         report_at(site, "QUE-19", "EnQue of a tensor that is %s", slot->state == Queued ? "queued already" : "free");
@@ -201,6 +217,10 @@ void queue_free(QueueState& queue, const void* addr) {
         return;
     }
     if (slot->state == Queued) report_at(site, "QUE-04", "FreeTensor of a tensor that is still in the queue: its DeQue is missing");
+    if (is_guest(queue, *slot)) {
+        *slot = Slot{};
+        return;
+    }
     const Flow flow = flow_of(queue);
     if (flow.crosses()) {
         slot->free_event = static_cast<int8_t>(take_event(flow.consumer, flow.producer));
