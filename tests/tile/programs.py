@@ -64,7 +64,7 @@ def _input(draw: Draw, parts: Parts, emitter: Emitter, name: str, shape: tuple[i
     low, high = draw(st.sampled_from([(-4.0, 4.0), (0.25, 3.0), (-1.0, 1.0)]))
     if find(dtype).kind in ("int", "uint"):
         low, high = (0.0, 100.0) if find(dtype).kind == "uint" else (-100.0, 100.0)
-    inout = find(dtype).kind != "bool" and draw(st.integers(0, 5)) == 0
+    inout = find(dtype).kind != "bool" and draw(st.integers(0, 5)) == 5
     parts.parameters.append(name)
     parts.annotations.append(f"{name}: tl.{'inout' if inout else 'input'}(tl.{dtype})")
     parts.inputs[name] = array(draw, dtype, shape, low, high)
