@@ -21,7 +21,6 @@ from npuforge.tile.expr import (
     Var,
     evaluate,
     fold,
-    text,
 )
 from npuforge.tile.facts import Fact, Facts
 
@@ -100,7 +99,7 @@ def knowing(values: dict[str, int], slack: list[int]) -> Facts:
 SLACK = st.lists(st.integers(0, 9), min_size=3, max_size=3)
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(expressions(), VALUES, SLACK)
 def test_bounds_hold(expr: Expr, values: dict[str, int], slack: list[int]) -> None:
     found = value(expr, values)
@@ -111,7 +110,7 @@ def test_bounds_hold(expr: Expr, values: dict[str, int], slack: list[int]) -> No
     assert high is None or found <= high
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(expressions(), VALUES, SLACK)
 def test_divisors_divide(expr: Expr, values: dict[str, int], slack: list[int]) -> None:
     found = value(expr, values)
@@ -122,7 +121,7 @@ def test_divisors_divide(expr: Expr, values: dict[str, int], slack: list[int]) -
     assert found == 0 if divisor == 0 else found % divisor == 0
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(expressions(), expressions(), VALUES, SLACK)
 def test_what_is_at_most_is(
     small: Expr, large: Expr, values: dict[str, int], slack: list[int]
@@ -138,7 +137,7 @@ def test_what_is_at_most_is(
         assert first == second
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(expressions(), VALUES)
 def test_folding_changes_nothing(expr: Expr, values: dict[str, int]) -> None:
     found = value(expr, values)
@@ -146,22 +145,30 @@ def test_folding_changes_nothing(expr: Expr, values: dict[str, int]) -> None:
     assert value(fold(expr), values) == found
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(expressions(), st.lists(VALUES, min_size=1, max_size=5))
 def test_definitions_may_be_put_in(expr: Expr, many: list[dict[str, int]]) -> None:
     facts = Facts()
-    facts.learn("a", 0, expr)
+    facts.learn("d", 0, expr)
+    defined = Var("d", Type.INT)
     for values in many:
         found = value(expr, values)
-        if found is None:
-            continue
-        twice = Binary("+", VARIABLES["a"], VARIABLES["a"])
-        with_definition = value(facts.expand(twice), values)
-        if "a" not in text(expr).replace("max", "").replace("align", ""):
-            assert with_definition == 2 * found
+        if found is not None:
+            assert value(facts.expand(Binary("+", defined, defined)), values) == 2 * found
 
 
-@settings(max_examples=300, deadline=None)
+def test_definitions_that_double_do_not_explode() -> None:
+    facts = Facts({("d", 0): Fact((2, 4), 2)})
+    for version in range(200):
+        previous = Var("d", Type.INT, version)
+        facts.learn("d", version + 1, Binary("*", previous, previous))
+    last = Var("d", Type.INT, 200)
+    assert not facts.equal(last, Var("d", Type.INT, 100))
+    assert facts.bounds(last)[1] is None
+    assert facts.divisor(last) % 2 == 0
+
+
+@settings(max_examples=100, deadline=None)
 @given(
     st.sampled_from(["<", "<=", "==", ">=", ">"]),
     expressions(),

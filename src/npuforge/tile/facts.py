@@ -26,6 +26,7 @@ from npuforge.tile.expr import (
     Type,
     Var,
     rewrite,
+    walk,
 )
 
 Bounds = tuple[int | None, int | None]
@@ -36,6 +37,9 @@ _UNBOUNDED: Bounds = (None, None)
 # Expansion of definitions inside definitions stops here; deeper chains are left as symbols.
 _EXPANSIONS = 8
 _MOST_TERMS = 64
+_MOST_NODES = 2000
+# Whole numbers have 64 bits; a bound beyond them says nothing, and must not grow without end.
+_LARGEST = 1 << 63
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,10 +118,10 @@ class Facts:
         if expr not in self._expanded:
             wide = expr
             for _ in range(_EXPANSIONS):
-                wider = rewrite(wide, self._definition)
-                if wider == wide:
+                used = [d for part in walk(wide) if (d := self._definition(part)) is not None]
+                if not used or sum(1 for found in used for _ in walk(found)) > _MOST_NODES:
                     break
-                wide = wider
+                wide = rewrite(wide, self._definition)
             self._expanded[expr] = wide
         return self._expanded[expr]
 
@@ -137,7 +141,9 @@ class Facts:
             case Binary("+" | "-", left, right):
                 return math.gcd(self.divisor(left), self.divisor(right))
             case Binary("*", left, right):
-                return self.divisor(left) * self.divisor(right)
+                first, second = self.divisor(left), self.divisor(right)
+                product = first * second
+                return product if product < _LARGEST else max(first, second)
             case Call("align_up" | "align_down", (value, Const(multiple))):
                 return math.lcm(int(multiple), math.gcd(self.divisor(value), int(multiple)))
             case Call("align_up" | "align_down", (_, multiple)):
@@ -156,7 +162,11 @@ class Facts:
     # ---- bounds ---------------------------------------------------------------------------------
     def bounds(self, expr: Expr) -> Bounds:
         """Smallest and largest possible value; None where nothing is known."""
-        derived = self._derived_bounds(expr)
+        low, high = self._derived_bounds(expr)
+        derived = (
+            None if low is None or abs(low) >= _LARGEST else low,
+            None if high is None or abs(high) >= _LARGEST else high,
+        )
         return _intersect(derived, self.assumed[expr]) if expr in self.assumed else derived
 
     def _derived_bounds(self, expr: Expr) -> Bounds:
@@ -182,13 +192,15 @@ class Facts:
             case Binary("//", left, right):
                 return _quotient(self.bounds(left), self.bounds(right), up=False)
             case Binary("%", _, right):
-                high = self.bounds(right)[1]
+                low, high = self.bounds(right)
+                if low is None or low < 1:  # the result has the sign of the divisor
+                    return _UNBOUNDED
                 return (0, None if high is None else high - 1)
             case Call("cdiv", (left, right)):
                 return _quotient(self.bounds(left), self.bounds(right), up=True)
             case Call("align_up", (value, multiple)):
-                (low, high), (_, step) = self.bounds(value), self.bounds(multiple)
-                return (low, _aligned(high, step))
+                (low, high), steps = self.bounds(value), self.bounds(multiple)
+                return (low, _aligned(high, steps))
             case Call("align_down", (value, _)):
                 low, high = self.bounds(value)
                 return (0 if low is not None and low >= 0 else None, high)
@@ -294,5 +306,9 @@ def _quotient(first: Bounds, second: Bounds, *, up: bool) -> Bounds:
     return (low, None if b is None else (-(-b // c) if up else b // c))
 
 
-def _aligned(value: int | None, step: int | None) -> int | None:
-    return None if value is None or step is None or step < 1 else -(-value // step) * step
+def _aligned(value: int | None, steps: Bounds) -> int | None:
+    """Upper bound of numbers up to `value` aligned to a step within `steps`."""
+    least, most = steps
+    if value is None or most is None or most < 1:
+        return None
+    return -(-value // most) * most if least == most else value + most - 1
