@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The vector examples of asc-devkit with their own data and their own judgement, on the twin.
 
-    python benchmarks/conformance/asc_devkit.py CHECKOUT [--examples GLOB] [--json OUT]
+    python benchmarks/conformance/asc_devkit.py CHECKOUT [--examples GLOB] [--list] [--json OUT]
 
-An example is a folder with one program and a README that names this architecture. Commands to make
-data and to judge results are the README's. Prints one line per example; exits 0 whatever the rate.
+Every example is classified; the vector ones for this architecture run, each with all its scenarios
+(`asc_devkit_examples`). An example passes when every scenario does. Findings are shown with the
+place they name. Exits 0 whatever the rate.
 """
 
 from __future__ import annotations
@@ -12,98 +13,73 @@ from __future__ import annotations
 import fnmatch
 import json
 import re
+import shlex
 import time
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 
 import click
+from asc_devkit_examples import VECTOR, Case, Example, find_examples, text_of
 
 from npuforge.errors import NpuforgeError
 from npuforge.twin.sources.direct import DirectProgram
 
-_EXAMPLES = Path("examples/01_simd_cpp_api")
-_PRODUCT = "Atlas A2"
-# Kernels for cube cores; the twin's vector half does not run them.
-_CUBE = re.compile(r"__cube__|\bMmad\b|\bMatmul(Impl)?\b|\bLoadData\b|__mix__")
-_COMMAND = re.compile(r"^\s*(python3? \.\./scripts/(\w+)\.py[^#;\n]*)", re.MULTILINE)
 # What programs print that compare results themselves and end with status 0 either way.
-_PASSED = re.compile(r"\btest pass", re.IGNORECASE)
-_FAILED = re.compile(r"\btest fail", re.IGNORECASE)
-_VARIABLE = re.compile(r"\$\{(SCENARIO_NUM|SCENARIO)\}")
-_VALUE = re.compile(r"\$SCENARIO(_NUM)?\b")
-_SCENARIO = re.compile(r"\b(?:SCENARIO_NUM|SCENARIO)=(\d+)")
+_PASSED = re.compile(r"\btest pass|\[Success\]", re.IGNORECASE)
+_FAILED = re.compile(r"\btest fail|\[Failed\]", re.IGNORECASE)
+
+
+# TensorFlow's bfloat16 is that of ml_dtypes, which numpy scripts of the examples need anyway.
+_BFLOAT16 = r"class bfloat16:\n    from ml_dtypes import bfloat16 as as_numpy_dtype\n"
 
 
 @dataclass
-class ExampleResult:
+class CaseResult:
     example: str
+    case: str
     passed: bool = False
     judged: bool = False
     reason: str = ""
-    violations: dict[str, int] = field(default_factory=dict)
-    races: int = 0
+    findings: list[str] = field(default_factory=list)
     seconds: float = 0.0
 
 
-@dataclass(frozen=True)
-class Example:
-    folder: Path
-    setup: str | None
-    verify: str | None
-    defines: dict[str, str | None]
-
-
-def find_examples(root: Path, pattern: str) -> Iterator[Example]:
-    """Vector examples for this architecture whose path matches `pattern`."""
-    for folder in sorted({source.parent for source in (root / _EXAMPLES).rglob("*.asc")}):
-        name = str(folder.relative_to(root / _EXAMPLES))
-        readme = folder / "README.md"
-        if not fnmatch.fnmatch(name, pattern) or not readme.is_file():
-            continue
-        said = readme.read_text("utf-8", errors="replace")
-        text = "".join(_text(path) for path in folder.iterdir() if path.suffix in (".asc", ".h"))
-        if _PRODUCT in said and not _CUBE.search(text):
-            yield read_example(folder, said)
-
-
-def read_example(folder: Path, readme: str) -> Example:
-    """The example's commands, for its own folder instead of a build folder below it."""
-    stated = _SCENARIO.search(readme)
-    scenario = stated.group(1) if stated else "1"
-    defines: dict[str, str | None] = {}
-    for name in set(_VARIABLE.findall(_text(folder / "CMakeLists.txt"))):
-        defines[name] = scenario
-    commands: dict[str, str] = {}
-    for command, script in _COMMAND.findall(readme):
-        here = _VALUE.sub(scenario, command.strip().replace("../scripts", "scripts"))
-        commands.setdefault("verify" if "verify" in script else "setup", here)
-    return Example(folder, commands.get("setup"), commands.get("verify"), defines)
-
-
-def run_example(example: Example, name: str) -> ExampleResult:
-    result = ExampleResult(name, judged=example.verify is not None)
+def run_case(example: Example, case: Case) -> CaseResult:
+    result = CaseResult(example.name, case.name, judged=case.verify is not None)
     started = time.monotonic()
     try:
-        _run(example, result)
+        _run(example, case, result)
     except NpuforgeError as problem:
         result.reason = str(problem)
     result.seconds = round(time.monotonic() - started, 1)
     return result
 
 
-def _run(example: Example, result: ExampleResult) -> None:
+def _run(example: Example, case: Case, result: CaseResult) -> None:
     program = DirectProgram.open(example.folder)
-    program.defines = example.defines
+    program.defines = case.defines
     build = program.build()
     if not build.ok:
         first = next(iter(build.diagnostics), None)
         result.reason = f"does not compile: {first.message if first else build.log[-200:]}"
         return
-    run = program.run(build, mode="check", setup=example.setup, verify=example.verify)
-    result.violations = dict(Counter(violation.rule for violation in run.violations))
-    result.races = len(run.races)
+    run = program.run(
+        build,
+        mode="check",
+        setup=_prepared(example, case.setup),
+        arguments=case.arguments,
+        verify=case.verify,
+    )
+    result.findings = [
+        f"{one.severity} {one.rule} {one.file}:{one.line}: {one.message}" for one in run.violations
+    ]
+    result.findings += [
+        f"race {one.first.file}:{one.first.line} ({one.first.pipe}) and "
+        f"{one.second.file}:{one.second.line} ({one.second.pipe}): {one.message}"
+        for one in run.races
+    ]
     if run.error is not None:
         result.reason = run.error
     elif run.correct is False or _FAILED.search(run.printed):
@@ -114,35 +90,55 @@ def _run(example: Example, result: ExampleResult) -> None:
         result.passed = True
 
 
-def _text(path: Path) -> str:
-    return path.read_text("utf-8", errors="replace") if path.is_file() else ""
+def _prepared(example: Example, setup: str | None) -> str | None:
+    """The set-up command, after a stand-in for TensorFlow where scripts want its bfloat16 only."""
+    scripts = "".join(text_of(path) for path in example.folder.glob("scripts/*.py"))
+    if setup is None or "import tensorflow" not in scripts or find_spec("tensorflow") is not None:
+        return setup
+    return f"printf '%b' {shlex.quote(_BFLOAT16)} > scripts/tensorflow.py && {setup}"
+
+
+def _show(result: CaseResult) -> None:
+    verdict = "pass" if result.passed else "FAIL"
+    notes = [result.reason] if result.reason else []
+    if result.passed and not result.judged:
+        notes.append("exit status only")
+    title = f"{result.example} {result.case}".rstrip()
+    print(f"{verdict} {result.seconds:6.1f} s  {title}  {'; '.join(notes)}".rstrip(), flush=True)
+    for finding, times in Counter(result.findings).items():
+        print(f"       {finding}" + (f" (x{times})" if times > 1 else ""), flush=True)
 
 
 @click.command()
 @click.argument("checkout", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option("--examples", default="*", metavar="GLOB", help="paths below the examples' folder")
-@click.option("--every", default=1, metavar="N", help="take every Nth only")
+@click.option("--list", "only_list", is_flag=True, help="only say what every example is")
 @click.option("--json", "out", type=click.Path(dir_okay=False, path_type=Path))
-def main(checkout: Path, examples: str, every: int, out: Path | None) -> None:
-    results: list[ExampleResult] = []
-    for example in list(find_examples(checkout, examples))[::every]:
-        name = str(example.folder.relative_to(checkout / _EXAMPLES))
-        result = run_example(example, name)
-        results.append(result)
-        verdict = "pass" if result.passed else "FAIL"
-        notes = [result.reason, *(f"{rule} x{n}" for rule, n in result.violations.items())]
-        if result.races:
-            notes.append(f"{result.races} races")
-        if result.passed and not result.judged:
-            notes.append("exit status only")
-        said = "; ".join(note for note in notes if note)
-        print(f"{verdict} {result.seconds:6.1f} s  {name}  {said}".rstrip(), flush=True)
-    passed = sum(result.passed for result in results)
-    judged = sum(result.passed and result.judged for result in results)
-    clean = sum(r.passed and not r.violations and not r.races for r in results)
-    print(f"passed {passed} of {len(results)}: {judged} judged, {clean} without a finding")
+def main(checkout: Path, examples: str, only_list: bool, out: Path | None) -> None:
+    found = [one for one in find_examples(checkout) if fnmatch.fnmatch(one.name, examples)]
+    for one in found:
+        if only_list or one.kind != VECTOR:
+            print(f"{one.kind}: {one.name}" + (f" ({one.reason})" if one.reason else ""))
+    results: list[CaseResult] = []
+    vector = [one for one in found if one.kind == VECTOR]
+    for one in [] if only_list else vector:
+        for case in one.cases:
+            results.append(run_case(one, case))
+            _show(results[-1])
+    for kind, number in Counter(one.kind for one in found).most_common():
+        print(f"{number:4} {kind}")
+    if results:
+        failed = {result.example for result in results if not result.passed}
+        flagged = {result.example for result in results if result.findings}
+        scenarios = sum(result.passed for result in results)
+        judged = sum(result.passed and result.judged for result in results)
+        print(
+            f"passed {len(vector) - len(failed)} of {len(vector)} vector examples; "
+            f"{scenarios} of {len(results)} scenarios, {judged} judged by the example itself; "
+            f"{len(flagged)} examples with findings"
+        )
     if out is not None:
-        out.write_text(json.dumps([asdict(r) for r in results], indent=1) + "\n", "utf-8")
+        out.write_text(json.dumps([asdict(one) for one in results], indent=1) + "\n", "utf-8")
 
 
 if __name__ == "__main__":

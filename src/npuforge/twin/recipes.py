@@ -61,7 +61,8 @@ RECIPES: dict[Kind, Recipe] = {
         _UNTRUSTED,
         _DEVICE_FOLDERS,
         "include/kernel_operator.h",
-        ("-shared", "-Wl,-z,defs"),
+        # A kernel may bear the name of a function of the C library (wait): its own comes first.
+        ("-shared", "-Wl,-z,defs", "-Wl,-Bsymbolic"),
         with_runtime=True,
         suffix=".so",
     ),

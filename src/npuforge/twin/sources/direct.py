@@ -57,7 +57,7 @@ class ProgramRun:
 
 @dataclass(slots=True)
 class DirectProgram:
-    """`main` has the program's main function; `others` launch kernels for it.
+    """`main` has the program's main function; `others` launch kernels for it or are part of them.
 
     `defines` are preprocessor names that the program's own build would set.
     """
@@ -78,10 +78,13 @@ class DirectProgram:
                 names = ", ".join(source.name for source in found) or "none"
                 raise UsageError(f"{start} should have one source with main and launches: {names}")
             start = found[0]
+        sources = _sources(start.parent)
         others = [
             source
-            for source in _sources(start.parent)
-            if source != start and launches_kernels(source) and not has_main(source)
+            for source in sources
+            if source != start
+            and not has_main(source)
+            and (launches_kernels(source) or _is_device_unit(source, sources))
         ]
         return DirectProgram(start, tuple(others))
 
@@ -273,6 +276,14 @@ def has_main(source: Path) -> bool:
 def launches_kernels(source: Path) -> bool:
     """Whether a launch stands in the source."""
     return _launches(tokens(source.read_text("utf-8", errors="replace")))
+
+
+def _is_device_unit(source: Path, sources: Sequence[Path]) -> bool:
+    """A source of its own for the device compiler: functions that other sources only declare."""
+    included = re.compile(rf'#\s*include\s*"(?:[^"]*/)?{re.escape(source.name)}"')
+    return source.suffix == ".asc" and not any(
+        included.search(other.read_text("utf-8", errors="replace")) for other in sources
+    )
 
 
 def _launches(found: Sequence[Any]) -> bool:

@@ -72,7 +72,10 @@ struct Buffer {
 };
 Buffer ub_allocate(uint32_t bytes, uint8_t position, const char* owner);
 void pipe_created(void* pipe);
-void pipe_destroyed(void* pipe);
+void pipe_destroyed(void* pipe, bool waits_for_pipes);
+void pipe_reset(void* pipe);
+// Buffers at this place are given out anew: what queues freed there is waited for.
+void pool_reset(const uint8_t* base, uint32_t bytes);
 uint8_t* local_memory(Space space);
 uint32_t local_capacity(Space space);
 

@@ -6,6 +6,10 @@
 
 namespace npuforge {
 
+// GroupBarrier: the round a core is in, and how many cores stand on the other side.
+void group_arrive(const void* name, uint64_t round, uint32_t waiting);
+void group_wait(const void* name, uint64_t round, uint32_t arriving);
+
 enum class Reduction : uint8_t { Sum, Max, Min };
 
 // What a reduction of each repeat leaves, in the order of AscendC::ReduceOrder.

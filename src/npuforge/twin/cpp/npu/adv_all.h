@@ -8,5 +8,6 @@
 #include "adv/reduce.h"
 #include "adv/norm.h"
 #include "adv/transform.h"
+#include "adv/trans_data.h"
 #include "adv/select.h"
 #include "adv/quant.h"

@@ -19,9 +19,15 @@ template <typename T> inline void DataCachePreload(const GlobalTensor<uint64_t>&
 inline void ICachePreLoad(const int64_t) {}
 inline int64_t GetICachePreloadStatus() { return 0; }
 
-// Past the cache: the twin has none, so this is an ordinary access.
-template <typename T> inline void WriteGmByPassDCache(__gm__ T* addr, T value) { ScalarWrite(addr, value, npuforge::Space::GM); }
-template <typename T> inline T ReadGmByPassDCache(__gm__ T* addr) { return ScalarRead(addr, npuforge::Space::GM); }
+// Past the cache: what is written is out at once, what is read is no older than the call.
+template <typename T> inline void WriteGmByPassDCache(__gm__ T* addr, T value) {
+    ScalarWrite<T>(addr, addr, value, npuforge::Space::GM);
+    npuforge::data_cache_clean(addr, false);
+}
+template <typename T> inline T ReadGmByPassDCache(__gm__ T* addr) {
+    npuforge::data_cache_clean(addr, false);
+    return ScalarRead<T>(addr, addr, npuforge::Space::GM);
+}
 
 }  // namespace AscendC
 

@@ -26,7 +26,7 @@ void launch(const char* name, const Config& config, const std::function<void()>&
 
 template <typename Kernel, typename... Arguments>
 void call(const Kernel& kernel, const char* name, const Config& config, Arguments... arguments) {
-    launch(name, config, [&] { kernel(arguments...); });
+    launch(name, config, [=] { kernel(arguments...); });
 }
 
 // As `ACLRT_LAUNCH_KERNEL` does: addresses come untyped and take the kernel's types.
@@ -37,7 +37,7 @@ template <typename To, typename From> To as_argument(From value) {
 template <typename... Parameters, typename... Arguments>
 uint32_t call_untyped(void (*kernel)(Parameters...), const char* name, const Config& config, Arguments... arguments) {
     static_assert(sizeof...(Parameters) == sizeof...(Arguments), "the kernel takes another number of arguments");
-    launch(name, config, [&] { kernel(as_argument<Parameters>(arguments)...); });
+    launch(name, config, [=] { kernel(as_argument<Parameters>(arguments)...); });
     return 0;
 }
 

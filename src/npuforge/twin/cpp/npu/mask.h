@@ -35,6 +35,8 @@ public:
     template <typename T> static void SetMaskCount() { npuforge::set_mask_mode(true); }
     template <typename T> static void SetMaskNorm() { npuforge::set_mask_mode(false); }
     static void ResetMask() { npuforge::set_vector_mask(~0ull, ~0ull); }
+    // 1: results over the range become infinite, otherwise they saturate.
+    static void SetOverflow(uint64_t ctrlValue) { npuforge::set_saturation(ctrlValue != 1); }
     static int32_t GetBitSize(int32_t byteSize) { return byteSize * 8; }
     static int32_t GetC0Size() { return 32; }
     static int32_t GetC0Count(const int32_t dtypeSize) { return 32 / dtypeSize; }

@@ -135,6 +135,13 @@ public:
     }
     void FreeAllEvent() {}
     npuforge::QueueState& State() { return state_; }
+    // For pools of the user's own: first the number of buffers, then the place of each.
+    void InitStartBufHandle(TBufHandle, uint8_t num, uint32_t len) {
+        npuforge::queue_init_at(state_, num, len, npuforge::local_memory(SpaceOf(position)));
+    }
+    template <typename Pool> void InitBufHandle(Pool*, uint32_t index, TBufHandle, uint32_t address, uint32_t) {
+        if (index < state_.count) state_.slots[index].base = npuforge::local_memory(SpaceOf(position)) + address;
+    }
 
 private:
     template <typename T> LocalTensor<T> AsTensor(npuforge::Slot* slot) {
@@ -184,6 +191,10 @@ public:
         base_ = base;
         bytes_ = bytes;
     }
+    void InitStartBufHandle(TBufHandle, uint8_t, uint32_t len) { bytes_ = len; }
+    template <typename Pool> void InitBufHandle(Pool*, uint32_t, TBufHandle, uint32_t address, uint32_t len) {
+        SetTpipeBuf(npuforge::local_memory(SpaceOf(pos)) + address, len);
+    }
 
 private:
     template <typename T> static uint32_t CountOf(uint32_t bytes) {
@@ -222,7 +233,10 @@ public:
         pool.Bind(shared.Base(), len);
         return true;
     }
-    void Reset() { used_ = 0; }
+    void Reset() {
+        npuforge::pool_reset(base_, bytes_);
+        used_ = 0;
+    }
     void Bind(uint8_t* base, uint32_t bytes) {
         base_ = base;
         bytes_ = bytes;
@@ -241,14 +255,40 @@ private:
     uint32_t bytes_ = 0, used_ = 0;
 };
 
+// A pool of the user's own: addresses are bytes of local memory, buffers are counted by hand.
+#define EXTERN_IMPL_BUFPOOL(EXT_BUFPOOL, POSITION, BUFID_SIZE)                                            \
+public:                                                                                                   \
+    static constexpr AscendC::TPosition position = POSITION;                                              \
+    void Init() { npuforgeStart_ = npuforgeNext_ = npuforgeBytes_ = npuforgeBuffers_ = 0; }               \
+    void Reset() {                                                                                        \
+        npuforge::pool_reset(Base(), npuforgeBytes_);                                                     \
+        npuforgeNext_ = npuforgeStart_;                                                                   \
+        npuforgeBuffers_ = 0;                                                                             \
+    }                                                                                                     \
+    void Bind(uint8_t* base, uint32_t bytes) {                                                            \
+        npuforgeStart_ = static_cast<uint32_t>(base - npuforge::local_memory(AscendC::SpaceOf(position))); \
+        npuforgeNext_ = npuforgeStart_;                                                                   \
+        npuforgeBytes_ = bytes;                                                                           \
+        npuforgeBuffers_ = 0;                                                                             \
+    }                                                                                                     \
+    uint8_t* Base() const { return npuforge::local_memory(AscendC::SpaceOf(position)) + npuforgeStart_; } \
+    AscendC::TBufHandle GetBufHandle(uint8_t) { return Base(); }                                          \
+    void SetCurAddr(uint32_t address) { npuforgeNext_ = address; }                                        \
+    uint32_t GetCurAddr() { return npuforgeNext_; }                                                       \
+    void SetCurBufSize(uint8_t buffers) { npuforgeBuffers_ = buffers; }                                   \
+    uint8_t GetCurBufSize() { return static_cast<uint8_t>(npuforgeBuffers_); }                            \
+                                                                                                          \
+private:                                                                                                  \
+    uint32_t npuforgeStart_ = 0, npuforgeNext_ = 0, npuforgeBytes_ = 0, npuforgeBuffers_ = 0
+
 class TPipe {
 public:
     TPipe() { Init(); }
-    ~TPipe() { npuforge::pipe_destroyed(this); }
+    ~TPipe() { npuforge::pipe_destroyed(this, true); }
     void Init() { npuforge::pipe_created(this); }
-    void Destroy() { npuforge::pipe_destroyed(this); }
-    void DestroyWithoutPipeAll() { npuforge::pipe_destroyed(this); }
-    void Reset() { npuforge::pipe_created(this); }
+    void Destroy() { npuforge::pipe_destroyed(this, true); }
+    void DestroyWithoutPipeAll() { npuforge::pipe_destroyed(this, false); }
+    void Reset() { npuforge::pipe_reset(this); }
 
     template <class T> bool InitBuffer(T& que, uint8_t num, uint32_t len) {
         que.State().pipe = this;

@@ -12,10 +12,17 @@ namespace AscendC {
 namespace Std {
 
 using std::add_const;
+using std::add_const_t;
 using std::add_cv;
+using std::add_cv_t;
 using std::add_lvalue_reference;
+using std::add_lvalue_reference_t;
 using std::add_pointer;
+using std::add_pointer_t;
 using std::add_rvalue_reference;
+using std::add_rvalue_reference_t;
+using std::add_volatile;
+using std::add_volatile_t;
 using std::conditional;
 using std::conditional_t;
 using std::decay;
@@ -49,13 +56,18 @@ using std::is_void;
 using std::make_index_sequence;
 using std::make_tuple;
 using std::move;
+using std::remove_const;
+using std::remove_const_t;
 using std::remove_cv;
 using std::remove_cv_t;
 using std::remove_cvref;
 using std::remove_cvref_t;
 using std::remove_pointer;
+using std::remove_pointer_t;
 using std::remove_reference;
 using std::remove_reference_t;
+using std::remove_volatile;
+using std::remove_volatile_t;
 using std::swap;
 using std::tie;
 using std::true_type;
@@ -84,6 +96,7 @@ template <typename T, typename U> struct IsSameType {
 template <typename T, typename U> constexpr bool IsSameTypeV = IsSameType<T, U>::value;
 template <typename T, typename... Allowed> constexpr bool SupportType() { return (std::is_same_v<T, Allowed> || ...); }
 template <typename T> using PrimT = T;
+template <bool condition, typename T, typename F> struct Conditional : std::conditional<condition, T, F> {};
 template <bool condition, typename T, typename F> using ConditionType = std::conditional_t<condition, T, F>;
 
 }  // namespace AscendC

@@ -78,6 +78,21 @@ inline void NotifyNextBlock(GlobalTensor<int32_t>& gmWorkspace, LocalTensor<int3
     npuforge::determine_notify(gmWorkspace.GetPhyAddr());
 }
 
+// Some cores arrive, others wait for all of them; rounds follow one another.
+template <PipeMode pipeMode> class GroupBarrier {
+public:
+    GroupBarrier(GM_ADDR groupWorkspace, uint32_t arriveSizeIn, uint32_t waitSizeIn)
+        : workspace_(groupWorkspace), arriving_(arriveSizeIn), waiting_(waitSizeIn) {}
+    void Arrive(uint32_t) { npuforge::group_arrive(workspace_, round_++, waiting_); }
+    void Wait(uint32_t) { npuforge::group_wait(workspace_, round_++, arriving_); }
+    uint64_t GetWorkspaceLen() const { return uint64_t(arriving_ > waiting_ ? arriving_ : waiting_) * 512; }
+
+private:
+    GM_ADDR workspace_;
+    uint32_t arriving_, waiting_;
+    uint64_t round_ = 0;
+};
+
 // Between kernels of one stream: a launch is alone here.
 template <pipe_t AIV_PIPE = PIPE_MTE3, pipe_t AIC_PIPE = PIPE_FIX, bool FORCE = false> inline void SetNextTaskStart() {}
 template <bool FORCE = false> inline void WaitPreTaskEnd() {}

@@ -8,6 +8,8 @@
 
 namespace AscendC {
 
+inline constexpr int32_t K_MAX_DIM = K_MAX_SHAPE_DIM;
+
 struct ShapeInfo {
     ShapeInfo() = default;
     ShapeInfo(const uint8_t dims, const uint32_t inShape[], const uint8_t oldDims, const uint32_t inOldShape[],

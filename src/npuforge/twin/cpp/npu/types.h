@@ -183,6 +183,9 @@ using bfloat16 = bfloat16_t;
 struct int4b_t {
     uint8_t storage;
 };
+namespace AscendC {
+using ::int4b_t;
+}
 
 namespace npuforge {
 

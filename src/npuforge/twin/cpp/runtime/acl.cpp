@@ -11,6 +11,7 @@
 #include <string>
 
 #include "../npu/types.h"
+#include "check.h"
 #include "core.h"
 #include "direct.h"
 
@@ -219,12 +220,15 @@ aclError aclrtMemcpy(void* to, size_t capacity, const void* from, size_t count, 
         return fail(ACL_ERROR_RT_PARAM_INVALID, "aclrtMemcpy reads %zu bytes that are not device memory", count);
     if (to_device && !in_device(to, count))
         return fail(ACL_ERROR_RT_PARAM_INVALID, "aclrtMemcpy writes %zu bytes that are not device memory", count);
+    if (from_device && (npuforge::g_mode & npuforge::kCheck) != 0)
+        npuforge::check_copied_out(static_cast<const uint8_t*>(from), count);
     if (count > 0 && touches_data(to) && touches_data(from)) std::memcpy(to, from, count);
     if (GmBuffer* target = direct::find(to)) target->initialised = true;
     return ACL_SUCCESS;
 }
 aclError aclrtMemcpyAsync(void* to, size_t capacity, const void* from, size_t count, aclrtMemcpyKind kind,
                           aclrtStream) {
+    if (direct::capture("memcpy", [=] { aclrtMemcpy(to, capacity, from, count, kind); })) return ACL_SUCCESS;
     return aclrtMemcpy(to, capacity, from, count, kind);
 }
 aclError aclrtMemset(void* to, size_t capacity, int32_t value, size_t count) {
@@ -237,6 +241,7 @@ aclError aclrtMemset(void* to, size_t capacity, int32_t value, size_t count) {
     return ACL_SUCCESS;
 }
 aclError aclrtMemsetAsync(void* to, size_t capacity, int32_t value, size_t count, aclrtStream) {
+    if (direct::capture("memset", [=] { aclrtMemset(to, capacity, value, count); })) return ACL_SUCCESS;
     return aclrtMemset(to, capacity, value, count);
 }
 

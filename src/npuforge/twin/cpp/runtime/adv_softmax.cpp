@@ -138,11 +138,8 @@ void library_softmax(const Softmax& call) {
             rows.set_value(call.reduce_max, r, max);
             max = std::max(max, rows.value(call.in_max, r));
         }
-        float sum = 0;
-        for (uint32_t c = 0; c < call.shape.stride; ++c) {
-            line[c] = std::exp(line[c] - max);
-            if (c < call.shape.columns) sum += line[c];
-        }
+        for (float& x : line) x = std::exp(x - max);
+        float sum = row_sum(line.data(), call.shape.columns);
         if (call.update) {
             const float before = rows.value(call.in_sum, r);
             float kept = std::exp(rows.value(call.in_max, r) - max);
@@ -213,11 +210,8 @@ void library_softmax_v3(const SoftmaxV3& call) {
         const float shift = (global - mean) * scale, previous = (in_mean - mean) * scale;
         float top = shift + max;
         if (call.update) top = std::max(top, previous + rows.value(call.in_max, r));
-        float sum = 0;
-        for (uint32_t c = 0; c < shape.stride; ++c) {
-            line[c] = std::exp(line[c] - (top - shift));
-            if (c < shape.columns) sum += line[c];
-        }
+        for (float& x : line) x = std::exp(x - (top - shift));
+        float sum = row_sum(line.data(), shape.columns);
         if (call.update) {
             const float kept = std::exp(rows.value(call.in_max, r) - top + previous);
             sum += kept * rows.value(call.in_sum, r);
@@ -247,12 +241,12 @@ void library_softmax_grad(const SoftmaxGradient& call) {
     if (!instr.commit(dtype_bytes(call.src.type), uint64_t(shape.rows) * shape.stride, shape.rows)) return;
 
     const Rows rows{shape};
-    std::vector<float> grad(shape.stride), src(shape.stride);
+    std::vector<float> grad(shape.stride), src(shape.stride), products(shape.stride);
     for (uint32_t r = 0; r < shape.rows; ++r) {
         rows.get(call.grad, r, grad.data());
         rows.get(call.src, r, src.data());
-        float sum = 0;
-        for (uint32_t c = 0; c < shape.columns; ++c) sum += grad[c] * src[c];
+        for (uint32_t c = 0; c < shape.columns; ++c) products[c] = grad[c] * src[c];
+        const float sum = row_sum(products.data(), shape.columns);
         if (call.front) {
             rows.set_value(call.dst, r, sum);
             continue;

@@ -6,6 +6,25 @@
 
 namespace npuforge {
 
+namespace {
+
+// Only named elements are defined afterwards; what lies between them is not.
+void write_stretches(LibraryCall& instr, const Permutation& call) {
+    std::vector<uint32_t> named(call.to, call.to + call.count);
+    std::sort(named.begin(), named.end());
+    uint32_t next = 0;
+    for (size_t i = 0; i < named.size();) {
+        const uint32_t first = named[i];
+        uint32_t end = first;
+        while (i < named.size() && named[i] <= end) end = std::max(end, named[i++] + 1);
+        instr.spoils_rows(call.dst, next, 1, first - next, 0, "dst");
+        instr.writes_rows(call.dst, first, 1, end - first, 0, "dst");
+        next = end;
+    }
+}
+
+}  // namespace
+
 void library_permute(const Permutation& call) {
     LibraryCall instr(call.name, NPUFORGE_SITE());
     instr.requires_that(bytes_of(call.src.type, call.src_elements) <= call.src.room, "the shape exceeds the source tensor",
@@ -15,7 +34,8 @@ void library_permute(const Permutation& call) {
     instr.scratch(call.tmp, call.least_tmp);
     instr.reads(call.src, call.src_elements, "src");
     instr.apart(call.dst, call.dst_elements, "dst", call.src, call.src_elements, "src");
-    if (call.count < call.dst_elements) instr.spoils(call.dst, call.dst_elements, "dst");
+    const bool leaves_gaps = call.count < call.dst_elements && !call.rest_is_zero;
+    if (leaves_gaps && (g_mode & kCheck)) write_stretches(instr, call);
     else instr.writes(call.dst, call.dst_elements, "dst");
     const uint32_t size = dtype_bytes(call.dst.type);
     if (!instr.commit(size, call.count)) return;
@@ -23,6 +43,7 @@ void library_permute(const Permutation& call) {
     // Operands that overlap are reported above; the copy keeps their result deterministic.
     const std::vector<uint8_t> source(src, src + uint64_t(call.src_elements) * size);
     auto* dst = static_cast<uint8_t*>(call.dst.addr);
+    if (call.rest_is_zero) std::memset(dst, 0, uint64_t(call.dst_elements) * size);
     for (uint32_t i = 0; i < call.count; ++i)
         std::memcpy(dst + uint64_t(call.to[i]) * size, &source[uint64_t(call.from[i]) * size], size);
 }

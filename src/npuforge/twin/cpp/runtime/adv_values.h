@@ -37,6 +37,16 @@ inline void load(const Tile& tile, uint64_t first, uint64_t count, float* out) {
     }
 }
 
+// A sum as the vector unit forms it: 64 lanes gather the repeats, then halve down to one. The error
+// grows with the logarithm of the length instead of the length.
+inline float row_sum(const float* values, uint32_t count) {
+    float lanes[64] = {};
+    for (uint32_t i = 0; i < count; ++i) lanes[i % 64] += values[i];
+    for (uint32_t half = 32; half > 0; half /= 2)
+        for (uint32_t i = 0; i < half; ++i) lanes[i] += lanes[i + half];
+    return lanes[0];
+}
+
 template <typename T, typename Fn> void narrow(const Tile& tile, uint64_t first, uint64_t count, const float* in, Fn fn) {
     T* out = static_cast<T*>(tile.addr) + first;
     for (uint64_t i = 0; i < count; ++i) out[i] = fn(in[i]);

@@ -68,9 +68,12 @@ bool check_scalar(Core& core, const void* addr, const void* tensor, uint32_t byt
     if (!fine) return false;
     const Place place = place_of(core, space, access.base);
     const auto offset = static_cast<uint64_t>(place.offset);
-    const uint32_t self = new_record(core, Pipe::S, instr.name, site, false);
+    const bool poll = !write && place.gm != nullptr && is_poll(core, *place.gm, offset);
+    if (poll) receive_line(core, reinterpret_cast<uint64_t>(addr) / 64);
+    const uint32_t self = new_record(core, Pipe::S, instr.name, site, false, poll);
     if (place.gm == nullptr || place.gm->tracked) {
         RaceContext context{core, Pipe::S, self, instr.name, site, space, place.gm, "", false};
+        context.poll = poll;
         if (write) touch_write(*place.shadow, offset, bytes, access.base, context);
         else touch_read(*place.shadow, offset, bytes, context);
     }

@@ -37,6 +37,8 @@ void check_slot_alloc(Core& core, QueueState& queue, Slot& slot, uint32_t site);
 void check_slot_free(Core& core, QueueState& queue, Slot& slot, uint32_t site);
 void check_slot_moved(Core& core, Slot& slot, bool queued);
 void check_queues_at_end(Core& core);
+// The program copies bytes of its device memory to the host: they were meant to be written.
+void check_copied_out(const uint8_t* from, uint64_t bytes);
 void check_data_cache(Core& core, const void* addr, bool whole, uint32_t site);
 
 }  // namespace npuforge

@@ -42,6 +42,17 @@ std::map<uint32_t, Gap> gaps_of(GmShadow& gm) {
     return gaps;
 }
 
+// What a kernel left unwritten in memory that may or may not be an output.
+struct HeldGap {
+    const uint8_t* first;
+    const uint8_t* end;
+    Finding finding;
+};
+std::vector<HeldGap>& held_gaps() {
+    static std::vector<HeldGap> held;
+    return held;
+}
+
 void report_gap(const GmShadow& gm, const Origin& origin, const Gap& gap) {
     Finding finding;
     const std::string place = gm.buffer->name + " bytes " + std::to_string(gap.first) + " to " +
@@ -51,6 +62,10 @@ void report_gap(const GmShadow& gm, const Origin& origin, const Gap& gap) {
     if (origin.kind == Origin::Kind::Output && origin.site == 0) {
         finding.rule = "MEM-09";
         finding.message = "the kernel never writes " + place;
+        if (!gm.buffer->role_known) {
+            held_gaps().push_back({gm.buffer->base + gap.first, gm.buffer->base + gap.last_end, std::move(finding)});
+            return;
+        }
     } else {
         finding.rule = rule_of(origin.kind);
         finding.site = origin.site != 0 ? origin.site : origin.made_by;
@@ -102,6 +117,14 @@ void check_core_end(Core& core) {
     if (core.atomic.operation != 0)
         warn_at(0, "ATM-01", "the kernel ends with atomic accumulation on: SetAtomicNone is missing");
     core.check.reset();
+}
+
+void check_copied_out(const uint8_t* from, uint64_t bytes) {
+    std::erase_if(held_gaps(), [&](HeldGap& gap) {
+        if (gap.end <= from || gap.first >= from + bytes) return false;
+        add_finding(std::move(gap.finding));
+        return true;
+    });
 }
 
 void check_launch_end(Launch& launch) {

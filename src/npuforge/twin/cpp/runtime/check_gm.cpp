@@ -141,12 +141,26 @@ void check_data_cache(Core& core, const void* addr, bool whole, uint32_t) {
     const auto self = static_cast<uint32_t>(core.index);
     if (whole) {
         state.cached_lines.clear();
-        std::erase_if(dirty, [&](const auto& entry) { return entry.second == self; });
+        state.dropped_all = true;
+        std::erase_if(dirty, [&](const auto& entry) {
+            if (entry.second == self) publish_line(core, entry.first);
+            return entry.second == self;
+        });
         return;
     }
     const uint64_t line = reinterpret_cast<uint64_t>(addr) / kLine;
     state.cached_lines.erase(line);
-    dirty.erase(line);
+    state.dropped_lines.insert(line);
+    const auto changed = dirty.find(line);
+    if (changed == dirty.end()) return;
+    if (changed->second == self) publish_line(core, line);
+    dirty.erase(changed);
+}
+
+bool is_poll(Core& core, const GmShadow& gm, uint64_t offset) {
+    const CheckState& state = state_of(core);
+    return state.dropped_all ||
+           state.dropped_lines.contains((reinterpret_cast<uint64_t>(gm.buffer->base) + offset) / kLine);
 }
 
 }  // namespace npuforge

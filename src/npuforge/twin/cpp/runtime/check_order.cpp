@@ -106,7 +106,23 @@ bool is_ordered(Core& core, Pipe pipe, const AccessRecord& before) {
     return true;
 }
 
-uint32_t new_record(Core& core, Pipe pipe, const char* name, uint32_t site, bool atomic) {
+namespace {
+
+// Names of channels: flags are small numbers, tokens are addresses of 32 B slots, this is neither.
+uint64_t line_channel(uint64_t line) { return line * 64 + 2; }
+
+}  // namespace
+
+void publish_line(Core& core, uint64_t line) {
+    launch_check().channels[line_channel(line)].join(abroad(core, publish(state_of(core), Pipe::S)));
+}
+
+void receive_line(Core& core, uint64_t line) {
+    const auto found = launch_check().channels.find(line_channel(line));
+    if (found != launch_check().channels.end()) receive(state_of(core), Pipe::S, found->second);
+}
+
+uint32_t new_record(Core& core, Pipe pipe, const char* name, uint32_t site, bool atomic, bool poll) {
     CheckState& state = state_of(core);
     LaunchCheck& all = launch_check();
     const Epoch epoch = state.epochs[index_of(pipe)];
@@ -116,13 +132,13 @@ uint32_t new_record(Core& core, Pipe pipe, const char* name, uint32_t site, bool
     all.tick += 1;
     if (shared && recent != 0) {
         AccessRecord& r = all.records[recent];
-        if (r.site == site && r.pipe == pipe && r.epoch == epoch && r.name == name && r.atomic == atomic) {
+        if (r.site == site && r.pipe == pipe && r.epoch == epoch && r.name == name && r.atomic == atomic && r.poll == poll) {
             r.tick = all.tick;
             return recent;
         }
     }
     const auto number = static_cast<uint32_t>(all.records.size());
-    all.records.push_back({name, all.tick, site, static_cast<uint32_t>(core.index), epoch, pipe, atomic});
+    all.records.push_back({name, all.tick, site, static_cast<uint32_t>(core.index), epoch, pipe, atomic, poll});
     if (shared) recent = number;
     return number;
 }

@@ -74,7 +74,11 @@ void against(RaceContext& c, uint32_t number, bool wrote_before, bool writes_now
     if (number == 0 || number == c.self || number == c.fine) return;
     const AccessRecord& before = launch_check().records[number];
     const bool both_accumulate = c.atomic && before.atomic && wrote_before && writes_now;
-    const bool settled = both_accumulate || is_ordered(c.core, c.pipe, before) || report_race(c, before, wrote_before, writes_now);
+    // A store may come before or after a look at the word; who has seen it relies on it (receive_line).
+    const bool flag_word = before.core != static_cast<uint32_t>(c.core.index) && before.pipe == Pipe::S && c.pipe == Pipe::S &&
+                           (wrote_before ? c.poll : before.poll);
+    const bool settled = both_accumulate || flag_word || is_ordered(c.core, c.pipe, before) ||
+                         report_race(c, before, wrote_before, writes_now);
     if (settled) c.fine = number;
 }
 

@@ -39,6 +39,7 @@ struct AccessRecord {
     Epoch epoch = 0;
     Pipe pipe = Pipe::S;
     bool atomic = false;
+    bool poll = false;   // a scalar load that looks whether another core has stored something
 };
 
 // Why bytes hold no defined value, and the first instruction that used them.
@@ -82,6 +83,8 @@ struct CheckState {
     std::map<int, uint32_t> events;       // ids from AllocEventID by pair and id: site
     std::unordered_set<int> fetched;      // ids from FetchEventID
     std::unordered_map<uint64_t, uint64_t> cached_lines;  // GM lines in the data cache: tick
+    std::unordered_set<uint64_t> dropped_lines;           // GM lines the kernel has invalidated
+    bool dropped_all = false;
     std::array<uint32_t, 64> recent{};    // record numbers, for pipes that are ordered in themselves
 };
 
@@ -119,7 +122,10 @@ const char* pipe_name(Pipe pipe);
 
 // check_order.cpp
 bool is_ordered(Core& core, Pipe pipe, const AccessRecord& before);
-uint32_t new_record(Core& core, Pipe pipe, const char* name, uint32_t site, bool atomic);
+uint32_t new_record(Core& core, Pipe pipe, const char* name, uint32_t site, bool atomic, bool poll = false);
+// A core's stores to a line become visible; another core's load after that relies on what came before.
+void publish_line(Core& core, uint64_t line);
+void receive_line(Core& core, uint64_t line);
 
 // check_races.cpp
 struct RaceContext {
@@ -132,6 +138,7 @@ struct RaceContext {
     const GmShadow* gm;     // for accesses to GM
     const char* role;
     bool atomic;
+    bool poll = false;      // AccessRecord::poll
     uint32_t fine = 0;      // the record last found to be ordered (or reported)
     uint64_t row_offset = 0, row_bytes = 0;  // the stretch being looked at, for messages
     const uint8_t* row = nullptr;            // where it lies, for writes
@@ -150,6 +157,7 @@ std::string operand_text(const Instr& instr, const Access& access);
 // check_gm.cpp
 GmShadow* find_gm(const void* addr);
 bool check_gm_bounds(Core& core, const Instr& instr, const Access& access);
+bool is_poll(Core& core, const GmShadow& gm, uint64_t offset);
 void check_cache_read(Core& core, GmShadow& gm, uint64_t offset, uint32_t bytes, uint32_t site);
 void check_cache_write(Core& core, GmShadow& gm, uint64_t offset, uint32_t bytes, uint32_t site);
 void check_cache_copy(Core& core, GmShadow& gm, uint64_t offset, uint64_t bytes, uint32_t site, const char* name);

@@ -69,6 +69,13 @@ struct Polling {
     uint32_t turns = 0;  // given to the others because of it
 };
 
+// A buffer given back to its queue, and the flag that says when its last user is done.
+struct FreedSlot {
+    const uint8_t* base;
+    Pipe from, to;
+    int8_t event;
+};
+
 struct Core {
     int index = 0;          // GetBlockIdx
     int sub_block = 0;
@@ -80,6 +87,7 @@ struct Core {
     uint32_t ub_used = 0;
     int buffers = 0;        // InitBuffer count, rule CAP-05
     void* pipe = nullptr;   // the live TPipe
+    std::vector<FreedSlot> freed;
     VectorState vector;
     AtomicMode atomic;
     uint8_t events[7][7] = {};  // ids in use per pipe pair, one bit each
@@ -95,6 +103,7 @@ struct GmBuffer {
     uint64_t capacity = 0;    // with the padding a device allocation has
     bool writable = true;     // inputs are not
     bool initialised = true;  // content is defined at kernel start
+    bool role_known = true;   // a program's own device memory may be an output, a workspace or unused
 };
 
 struct Launch {

@@ -28,7 +28,13 @@ struct Meeting {
     uint64_t round = 0;
 };
 
+// Arrivals and departures at a GroupBarrier since the launch began.
+struct Group {
+    uint64_t arrived = 0, left = 0;
+};
+
 struct CrossState {
+    std::map<const void*, Group> groups;
     std::map<int, Flag> flags;           // key: mode * 16 + flag
     std::map<uint64_t, int> tokens;      // by name
     std::map<const void*, Meeting> meetings;
@@ -219,6 +225,37 @@ void cross_wait(int mode, Pipe pipe, int flag) {
     if (g_mode & kCheck) check_cross_depart(*g_core, static_cast<uint64_t>(flag), pipe, site);
 }
 
+void group_arrive(const void* name, uint64_t round, uint32_t waiting) {
+    const uint32_t site = NPUFORGE_SITE();
+    const auto channel = reinterpret_cast<uint64_t>(name);
+    check_wave(site, "GroupBarrier");
+    Group& group = g_cross.groups[name];
+    // Nobody arrives for a round while cores still leave the one before.
+    while (group.left < round * waiting) block_fiber(*g_core, "the cores that leave the GroupBarrier");
+    if (g_mode & kCheck) {
+        check_cross_depart(*g_core, channel + 3, Pipe::Count, site);
+        check_cross_arrive(*g_core, channel, Pipe::Count, site);
+    }
+    if (g_mode & kTime)
+        record_cross(RecordKind::CrossSet, Pipe::MTE3, 0, static_cast<uint16_t>(CrossMode::Token), channel, site, 0, "IBSet");
+    group.arrived += 1;
+    wake_all();
+}
+
+void group_wait(const void* name, uint64_t round, uint32_t arriving) {
+    const uint32_t site = NPUFORGE_SITE();
+    const auto channel = reinterpret_cast<uint64_t>(name);
+    check_wave(site, "GroupBarrier");
+    Group& group = g_cross.groups[name];
+    while (group.arrived < (round + 1) * arriving) block_fiber(*g_core, "the cores that arrive at the GroupBarrier");
+    if (g_mode & kCheck) {
+        check_cross_depart(*g_core, channel, Pipe::Count, site);
+        check_cross_arrive(*g_core, channel + 3, Pipe::Count, site);
+    }
+    group.left += 1;
+    wake_all();
+}
+
 namespace {
 
 // One name per workspace and core whose turn it is.
@@ -231,6 +268,7 @@ uint64_t turn_channel(const void* gm, int core) { return reinterpret_cast<uint64
 void determine_begin(const void* gm) {
     const uint32_t site = NPUFORGE_SITE();
     check_wave(site, "InitDetermineComputeWorkspace");
+    pipe_barrier(Pipe::Count);
     if (g_cross.turn_workspaces.insert(gm).second) g_cross.turns[gm][0] = 1;
 }
 
@@ -238,6 +276,7 @@ void determine_wait(const void* gm) {
     const uint32_t site = NPUFORGE_SITE();
     if (!g_cross.turn_workspaces.contains(gm))
         broken(site, "XCR-12", "WaitPreBlock before InitDetermineComputeWorkspace");
+    pipe_barrier(Pipe::Count);
     const uint64_t channel = turn_channel(gm, g_core->index);
     if (g_core->index == 0 && g_cross.turn_taken.insert(gm).second) {
         g_cross.turns[gm][0] -= 1;

@@ -58,6 +58,7 @@ uint8_t* allocate(size_t bytes, bool initialised) {
     try {
         const std::string name = "device memory " + std::to_string(++number);
         Allocation made{map_gm(name, bytes, "", true, initialised, false)};
+        made.buffer.role_known = false;
         uint8_t* base = made.buffer.base;
         allocations()[base] = std::move(made);
         return base;
@@ -109,6 +110,7 @@ int take_failure() {
 
 void launch(const char* name, const Config& config, const std::function<void()>& body) {
     ensure_session();
+    if (capture(name, [=, kernel = std::string(name)] { launch(kernel.c_str(), config, body); })) return;
     if (config.blocks < 1 || config.blocks > 65535) {
         std::fprintf(stderr, "npuforge: %s is launched with %lld blocks\n", name,
                      static_cast<long long>(config.blocks));

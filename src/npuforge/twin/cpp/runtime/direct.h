@@ -17,6 +17,9 @@ uint8_t* allocate(size_t bytes, bool initialised);
 // The live allocation that holds `pointer`, or null. Valid until the next allocation or release.
 GmBuffer* find(const void* pointer);
 
+// While a graph is captured, keeps `task` for it instead of running it now; false otherwise.
+bool capture(const char* name, const std::function<void()>& task);
+
 // The last failed launch: 0 or an error code, which reading clears.
 int take_failure();
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What host code needs that stands in one source with the kernels it launches.
+#include "../host/npuforge_host/data_type_definitions.h"
 #include "../host/npuforge_host/platform_definitions.h"
 #include "../host/npuforge_host/tiling_definitions.h"
 #include "cost.h"

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Buffers and queues: memory of the unified buffer, and the flags the framework sets for its queues.
+#include <vector>
+
 #include "../npu/abi_more.h"
 #include "check.h"
 #include "flags.h"
@@ -45,6 +47,12 @@ Flow flow_of(const QueueState& queue) {
     return {filled_by(from), drained_by(to)};
 }
 
+bool take_freed(const Slot& slot) {
+    return std::erase_if(g_core->freed, [&](const FreedSlot& freed) {
+               return freed.base == slot.base && freed.event == slot.free_event;
+           }) != 0;
+}
+
 Slot* slot_at(QueueState& queue, const void* addr) {
     for (int i = 0; i < queue.count; ++i) {
         Slot& slot = queue.slots[i];
@@ -79,8 +87,26 @@ void pipe_created(void* pipe) {
     if (g_mode & kCheck) check_buffers_gone(*g_core);
 }
 
-void pipe_destroyed(void* pipe) {
-    if (g_core->pipe == pipe) g_core->pipe = nullptr;
+void pool_reset(const uint8_t* base, uint32_t bytes) {
+    const uint32_t site = NPUFORGE_SITE();
+    std::erase_if(g_core->freed, [&](const FreedSlot& slot) {
+        if (slot.base < base || slot.base >= base + bytes) return false;
+        wait_flag_at(slot.from, slot.to, slot.event, site, true);
+        return_event(slot.from, slot.to, slot.event);
+        return true;
+    });
+}
+
+void pipe_reset(void* pipe) {
+    pool_reset(g_core->spaces[static_cast<int>(Space::UB)], local_capacity(Space::UB));
+    pipe_created(pipe);
+}
+
+void pipe_destroyed(void* pipe, bool waits_for_pipes) {
+    if (g_core->pipe != pipe) return;
+    g_core->pipe = nullptr;
+    pool_reset(g_core->spaces[static_cast<int>(Space::UB)], local_capacity(Space::UB));
+    if (waits_for_pipes && (g_mode & kCheck)) check_barrier(*g_core, Pipe::Count, NPUFORGE_SITE());
 }
 
 namespace {
@@ -150,11 +176,12 @@ Slot* queue_alloc(QueueState& queue) {
         queue.head = static_cast<uint8_t>((queue.head + i + 1) % queue.count);
         slot.state = Allocated;
         const Flow flow = flow_of(queue);
-        if (slot.free_event >= 0 && flow.crosses()) {
+        // A pool that was reset since has waited already.
+        if (slot.free_event >= 0 && flow.crosses() && take_freed(slot)) {
             wait_flag_at(flow.consumer, flow.producer, slot.free_event, site, true);
             return_event(flow.consumer, flow.producer, slot.free_event);
-            slot.free_event = -1;
         }
+        slot.free_event = -1;
         if (g_mode & kCheck) check_slot_alloc(*g_core, queue, slot, site);
         return &slot;
     }
@@ -225,6 +252,7 @@ void queue_free(QueueState& queue, const void* addr) {
     if (flow.crosses()) {
         slot->free_event = static_cast<int8_t>(take_event(flow.consumer, flow.producer));
         set_flag_at(flow.consumer, flow.producer, slot->free_event, site, true);
+        g_core->freed.push_back({slot->base, flow.consumer, flow.producer, slot->free_event});
     }
     slot->state = Free;
     if (g_mode & kCheck) check_slot_free(*g_core, queue, *slot, site);

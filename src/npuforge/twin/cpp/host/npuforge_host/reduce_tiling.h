@@ -2,6 +2,8 @@
 // Temporary space of axis reductions, broadcasts, sorts and TopK, on architecture 2201.
 #pragma once
 
+#include <cstdio>
+
 #include "../../npu/adv/shared_enums.h"
 #include "npuforge_host/platform.h"
 #include "npuforge_host/softmax_tiling.h"
@@ -76,6 +78,13 @@ inline void GetReduceProdMaxMinTmpSize(const TensorShape& shape, TensorDataType 
     const uint32_t fold = std::max(8u, space.RowFold());
     const uint32_t products = (fold + space.first * 8) * sizeof(float);
     max_size = min_size = npuforge::host::kRepeatBytes + (reuse_source ? 0 : products);
+}
+
+inline void GetReduceXorSumMaxMinTmpSize(const TensorShape& shape, uint32_t type_size,
+                                         bool reuse_source, uint32_t& max_size,
+                                         uint32_t& min_size) {
+    const uint32_t bytes = static_cast<uint32_t>(shape.GetShapeSize()) * type_size;
+    max_size = min_size = (reuse_source ? 2 : 3) * std::max(bytes, npuforge::host::kRepeatBytes);
 }
 
 inline void GetBroadCastMaxMinTmpSize(const platform_ascendc::PlatformAscendC&,
@@ -157,6 +166,19 @@ inline bool TopKTilingFunc(const platform_ascendc::PlatformAscendC& platform, in
     return npuforge::host::FillPlain<optiling::TopkTiling>(plain, [&](auto& filled) {
         return TopKTilingFunc(platform, inner, outer, k, type_size, has_index, mode, largest, filled);
     });
+}
+
+struct SortConfig {
+    SortType type = SortType::RADIX_SORT;
+    bool isDescend = false;
+    bool hasSrcIndex = false;
+    bool hasDstIndex = false;
+};
+// The sort this helper is for does not exist on this architecture: it says so and gives no space.
+inline void GetSortMaxMinTmpSize(const TensorShape&, TensorDataType, TensorDataType, bool,
+                                 const SortConfig&, uint32_t& max_size, uint32_t& min_size) {
+    std::fprintf(stderr, "GetSortMaxMinTmpSize is not for architecture 2201\n");
+    max_size = min_size = 0;
 }
 
 inline uint32_t GetConcatTmpSize(const platform_ascendc::PlatformAscendC&, uint32_t, uint32_t) {

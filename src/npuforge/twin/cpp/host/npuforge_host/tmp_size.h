@@ -80,6 +80,21 @@ inline void GetClampMaxMinTmpSize(const TensorShape& shape, uint32_t type_size, 
     min_size = npuforge::host::kRepeatBytes / (type_size == sizeof(float) ? 4 : 2);
     max_size = std::max(static_cast<uint32_t>(shape.GetShapeSize()), min_size);
 }
+// Live buffers of the input's size, for functions whose ranges follow a rule of their own.
+#define NPUFORGE_FACTOR(name, half, single)                                                     \
+    inline void Get##name##TmpBufferFactorSize(uint32_t type_size, uint32_t& live_buffers,      \
+                                               uint32_t& extra_bytes) {                         \
+        live_buffers = type_size == sizeof(float) ? (single) : (half);                          \
+        extra_bytes = 0;                                                                        \
+    }
+NPUFORGE_FACTOR(Exp, 8, 3)
+NPUFORGE_FACTOR(Acosh, 2, 1)
+NPUFORGE_FACTOR(Log2, 2, 0)
+NPUFORGE_FACTOR(Clamp, 1, 1)
+NPUFORGE_FACTOR(SwiGLU, 6, 0)
+NPUFORGE_FACTOR(Mean, 1, 1)
+#undef NPUFORGE_FACTOR
+
 inline uint32_t GetGeluMinTmpSize(const TensorShape&, uint32_t) {
     return 3 * npuforge::host::kRepeatBytes;
 }
@@ -116,6 +131,15 @@ inline void GetArithProgressionMaxMinTmpSize(uint32_t& max_size, uint32_t& min_s
     max_size = min_size = 0;
 }
 
+inline void GetPowerTmpBufferFactorSize(bool base_is_tensor, bool exponent_is_tensor,
+                                        bool type_is_int, uint32_t type_size,
+                                        uint32_t& live_buffers, uint32_t& extra_bytes) {
+    const bool both = base_is_tensor && exponent_is_tensor;
+    const bool single = type_size == sizeof(float);
+    live_buffers = type_is_int ? (both ? 6 : 7) : single ? (both ? 4 : 5) : 14;
+    extra_bytes = type_is_int ? 0 : npuforge::host::kRepeatBytes;
+}
+
 // A one-element vector counts as a scalar operand.
 inline void GetPowerMaxMinTmpSize(const TensorShape& base, const TensorShape& exponent,
                                   bool type_is_int, uint32_t type_size, bool, uint32_t& max_size,
@@ -124,10 +148,11 @@ inline void GetPowerMaxMinTmpSize(const TensorShape& base, const TensorShape& ex
     const auto is_tensor = [](const TensorShape& shape) {
         return !(shape.GetDimNum() == 1 && shape.GetDim(0) == 1);
     };
-    const bool both = is_tensor(base) && is_tensor(exponent);
     const bool single = type_size == sizeof(float);
-    const uint32_t buffers = type_is_int ? (both ? 6 : 7) : single ? (both ? 4 : 5) : 14;
-    const uint32_t extra = type_is_int ? 0 : kRepeatBytes;
+    uint32_t buffers = 0;
+    uint32_t extra = 0;
+    GetPowerTmpBufferFactorSize(is_tensor(base), is_tensor(exponent), type_is_int, type_size,
+                                buffers, extra);
     const auto& tensor = is_tensor(base) ? base : exponent;
     const uint32_t bytes = static_cast<uint32_t>(tensor.GetShapeSize()) * type_size;
     const uint32_t least = single ? kRepeatBytes : kRepeatBytes / 2;

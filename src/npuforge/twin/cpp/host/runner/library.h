@@ -8,6 +8,7 @@
 #include <iostream>
 #include <stdexcept>
 
+#include "npuforge_host/data_type_definitions.h"
 #include "npuforge_host/op_def.h"
 #include "npuforge_host/platform.h"
 #include "npuforge_host/platform_definitions.h"
@@ -116,22 +117,6 @@ void OpImplRegisterV2::SetValueDepend(const int32_t* inputs, size_t count) {
 }  // namespace gert
 
 namespace ge {
-
-int GetSizeByDataType(DataType type) {
-    switch (type) {
-#define NPUFORGE_SIZE(name, number, size) \
-    case DT_##name: return (size) > 0 ? (size) : (size) < 0 ? kDataTypeSizeBitOffset - (size) : -1;
-        NPUFORGE_DATA_TYPES(NPUFORGE_SIZE)
-#undef NPUFORGE_SIZE
-        default: return -1;
-    }
-}
-int64_t GetSizeInBytes(int64_t elements, DataType type) {
-    const int size = GetSizeByDataType(type);
-    if (elements < 0 || size <= 0) return -1;
-    if (size < kDataTypeSizeBitOffset) return elements * size;
-    return (elements * (size - kDataTypeSizeBitOffset) + 7) / 8;
-}
 
 std::string TypeUtils::DataTypeToSerialString(DataType type) {
     switch (type) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "acl_base.h"
+#include "acl_mdl.h"
 #include "acl_rt.h"

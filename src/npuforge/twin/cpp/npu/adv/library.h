@@ -152,7 +152,7 @@ struct Welford {
 void library_welford_update(const Welford& call);
 void library_welford_finalize(const Welford& call);
 
-// dst[to[i]] = src[from[i]]; what of dst is not named is left undefined.
+// dst[to[i]] = src[from[i]]; what of dst is not named is left undefined, or zero.
 struct Permutation {
     const char* name;
     Tile dst, src;
@@ -162,6 +162,7 @@ struct Permutation {
     uint32_t dst_elements, src_elements;  // as stored, with padding
     uint64_t least_tmp = 0;
     Scratch tmp = nullptr;
+    bool rest_is_zero = false;
 };
 void library_permute(const Permutation& call);
 

@@ -147,6 +147,7 @@ void LayerNormSeparate(const LocalTensor<T>& output, const LocalTensor<float>& m
                                       tiling.meanVarSize, tiling.originalBLength, static_cast<float>(epsilon),     \
                                       isReuseSource && sizeof(T) == 4, SPACE});                                    \
     }                                                                                                              \
+    /* rstdLocal receives the variance, whatever its name says. */                                                \
     template <typename T, bool isReuseSrc = false, bool isBasicBlock = false>                                      \
     inline void DeepNorm(const LocalTensor<T>& dstLocal, const LocalTensor<T>& meanLocal,                          \
                          const LocalTensor<T>& rstdLocal, const LocalTensor<T>& srcLocal,                          \
@@ -159,7 +160,6 @@ void LayerNormSeparate(const LocalTensor<T>& output, const LocalTensor<float>& m
                                                 tiling.hLength, static_cast<float>(epsilon), SPACE);               \
         call.residual = gxLocal.AsTile();                                                                          \
         call.alpha = static_cast<float>(alpha);                                                                    \
-        call.spread_is_rstd = true;                                                                                \
         call.in_place = isReuseSrc;                                                                                \
         call.reuse_source = isReuseSrc && sizeof(T) == 4;                                                          \
         npuforge::library_row_norm(call);                                                                          \

@@ -186,8 +186,8 @@ namespace internal {
 // (x + offset) * scale; parameters of [groups, N], or [N, groups] for transposed data.
 template <typename In, typename Out, bool isTranspose>
 void Widen(const LocalTensor<Out>& dst, const LocalTensor<In>& src, const npuforge::Tile& offset, const npuforge::Tile& scale,
-           float offsetValue, float scaleValue, uint32_t k, const ShapeInfo& scaleShape, const AntiQuantShapeInfo& info,
-           npuforge::Scratch tmp) {
+           float offsetValue, float scaleValue, uint32_t k, const ShapeInfo& scaleShape, const ShapeInfo& offsetShape,
+           const AntiQuantShapeInfo& info, npuforge::Scratch tmp) {
     static_assert(OneOf<In, int8_t, int4b_t>, "[ADV-01] AscendAntiQuant takes int8_t and int4b_t");
     static_assert(OneOf<Out, half, bfloat16_t>, "[ADV-01] AscendAntiQuant gives half and bfloat16_t");
     const uint32_t n = k == 0 ? 0 : src.GetSize() / k;
@@ -198,13 +198,18 @@ void Widen(const LocalTensor<Out>& dst, const LocalTensor<In>& src, const npufor
     call.offset_value = offsetValue;
     call.scale_value = scaleValue;
     if (scale.addr != nullptr) {
+        // Scale and offset have one shape; whichever of them tells it is believed.
         uint32_t height = info.scaleHeight, width = info.scaleWidth;
-        if ((height == 0 || width == 0) && scaleShape.shapeDim == 2) {
-            height = scaleShape.shape[0];
-            width = scaleShape.shape[1];
-        }
+        const auto otherwise = [&](uint32_t otherHeight, uint32_t otherWidth) {
+            if (height != 0 && width != 0) return;
+            height = otherHeight;
+            width = otherWidth;
+        };
+        otherwise(scaleShape.shape[0], scaleShape.shape[1]);
+        otherwise(info.offsetHeight, info.offsetWidth);
+        otherwise(offsetShape.shape[0], offsetShape.shape[1]);
         if (height == 0 || width == 0) {
-            npuforge::report("ADV-02", "AscendAntiQuant: neither shapeInfo nor the scale's ShapeInfo says its shape");
+            npuforge::report("ADV-02", "AscendAntiQuant: neither shapeInfo nor a ShapeInfo says the shape of scale and offset");
             return;
         }
         call.parameter_rows = height;
@@ -223,7 +228,8 @@ void Widen(const LocalTensor<Out>& dst, const LocalTensor<In>& src, const npufor
                                 const uint32_t k, const AntiQuantShapeInfo& shapeInfo = {}) {                      \
         TAKE;                                                                                                      \
         internal::Widen<InputDataType, OutputDataType, isTranspose>(dst, src, offset.AsTile(), scale.AsTile(),     \
-                                                                    0.0f, 1.0f, k, scale.GetShapeInfo(), shapeInfo, SPACE); \
+                                                                    0.0f, 1.0f, k, scale.GetShapeInfo(),           \
+                                                                    offset.GetShapeInfo(), shapeInfo, SPACE);      \
     }                                                                                                              \
     NPUFORGE_ANTI_TEMPLATE                                                                                         \
     inline void AscendAntiQuant(const LocalTensor<OutputDataType>& dst, const LocalTensor<InputDataType>& src,     \
@@ -232,7 +238,7 @@ void Widen(const LocalTensor<Out>& dst, const LocalTensor<In>& src, const npufor
         TAKE;                                                                                                      \
         internal::Widen<InputDataType, OutputDataType, isTranspose>(                                               \
             dst, src, internal::NoTile(), internal::NoTile(), static_cast<float>(offset),                          \
-            static_cast<float>(scale), k, ShapeInfo(), shapeInfo, SPACE);                                          \
+            static_cast<float>(scale), k, ShapeInfo(), ShapeInfo(), shapeInfo, SPACE);                             \
     }
 NPUFORGE_BOTH_TMP(NPUFORGE_ANTI)
 #undef NPUFORGE_ANTI
@@ -243,7 +249,7 @@ inline void AscendAntiQuant(const LocalTensor<OutputDataType>& dst, const LocalT
                             const uint32_t k, const AntiQuantShapeInfo& shapeInfo = {}) {
     NPUFORGE_TMP_TILE;
     internal::Widen<InputDataType, OutputDataType, isTranspose>(dst, src, internal::NoTile(), scale.AsTile(), 0.0f, 1.0f, k,
-                                                                scale.GetShapeInfo(), shapeInfo, &space);
+                                                                scale.GetShapeInfo(), ShapeInfo(), shapeInfo, &space);
 }
 NPUFORGE_ANTI_TEMPLATE
 inline void AscendAntiQuant(const LocalTensor<OutputDataType>& dst, const LocalTensor<InputDataType>& src,
@@ -251,7 +257,7 @@ inline void AscendAntiQuant(const LocalTensor<OutputDataType>& dst, const LocalT
                             const AntiQuantShapeInfo& shapeInfo = {}) {
     NPUFORGE_TMP_TILE;
     internal::Widen<InputDataType, OutputDataType, isTranspose>(dst, src, internal::NoTile(), internal::NoTile(), 0.0f,
-                                                                static_cast<float>(scale), k, ShapeInfo(), shapeInfo, &space);
+                                                                static_cast<float>(scale), k, ShapeInfo(), ShapeInfo(), shapeInfo, &space);
 }
 #undef NPUFORGE_ANTI_TEMPLATE
 

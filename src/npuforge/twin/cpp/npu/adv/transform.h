@@ -60,8 +60,11 @@ public:
     template <typename T>
     void Run(const char* name, const LocalTensor<T>& dst, const LocalTensor<T>& src, npuforge::Scratch tmp) const {
         npuforge::library_permute({name, dst.AsTile(), src.AsTile(), to_.data(), from_.data(),
-                                   static_cast<uint32_t>(to_.size()), Reach(to_), Reach(from_), 0, tmp});
+                                   static_cast<uint32_t>(to_.size()), zeroed_ != 0 ? zeroed_ : Reach(to_), Reach(from_), 0,
+                                   tmp, zeroed_ != 0});
     }
+    // The destination's first `elements` are zero where no pair names them.
+    void ZeroFirst(uint64_t elements) { zeroed_ = static_cast<uint32_t>(elements); }
 
 private:
     static uint32_t Reach(const std::vector<uint32_t>& indices) {
@@ -70,6 +73,7 @@ private:
         return reach;
     }
     std::vector<uint32_t> to_, from_;
+    uint32_t zeroed_ = 0;
 };
 
 // Where element (row, column) of a matrix of `rows` rows lies when it is stored in 16 x 16 blocks.
