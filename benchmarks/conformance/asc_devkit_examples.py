@@ -83,7 +83,7 @@ def find_examples(checkout: Path) -> Iterator[Example]:
 
 def classify(folder: Path, name: str) -> tuple[str, str]:
     """The example's kind and why."""
-    family = name.split("/")[0]
+    family = name.split("/", maxsplit=1)[0]
     readme = text_of(folder / "README.md")
     sources = [path for path in folder.iterdir() if path.suffix in _SOURCES]
     text = "".join(text_of(path) for path in sources)
@@ -143,7 +143,7 @@ def _case(
         return _NAME.sub(lambda match: variables.get(match[1], match[0]), text).strip()
 
     defines: dict[str, str | None] = {}
-    known = options | {name: _ARCHITECTURE for name in _FOR_ARCHITECTURE.findall(cmake)}
+    known = options | dict.fromkeys(_FOR_ARCHITECTURE.findall(cmake), _ARCHITECTURE)
     for macro, option in _MACRO.findall(cmake):
         if option in known:
             defines[macro] = filled(known[option])

@@ -23,7 +23,7 @@ public:
     template <class T> bool InitBuffer(T& que, uint8_t num, uint32_t len) {
         que.InitStartBufHandle(GetBufHandle(GetCurBufSize()), num, len);
         for (uint32_t i = 0; i < num; ++i)
-            que.InitBufHandle(this, i, GetBufHandle(GetCurBufSize() + i), GetCurAddr() + 2 * i * len, len);
+            que.InitBufHandle(this, i, GetBufHandle(i), GetCurAddr() + 2 * i * len, len);
         SetCurAddr(GetCurAddr() + 2 * num * len);
         SetCurBufSize(GetCurBufSize() + num);
         return true;
@@ -46,7 +46,12 @@ __aicore__ inline void Round(TQue<TPosition::VECIN, 1>& in, TQue<TPosition::VECO
     out.FreeTensor(b);
 }
 
-extern "C" __global__ __aicore__ void waits(GM_ADDR xAddr, GM_ADDR wAddr, GM_ADDR yAddr, int32_t how) {
+__aicore__ inline void Clean(const GlobalTensor<int32_t>& word) {
+    DataCacheCleanAndInvalid<int32_t, CacheLine::SINGLE_CACHE_LINE, DcciDst::CACHELINE_OUT>(word);
+}
+
+extern "C" __global__ __aicore__ void waits(GM_ADDR xAddr, GM_ADDR wAddr, GM_ADDR yAddr,
+                                            int32_t how) {
     const int32_t n = GetBlockNum(), me = GetBlockIdx();
     GlobalTensor<int32_t> x, w, y;
     x.SetGlobalBuffer((__gm__ int32_t*)xAddr, 64);
@@ -64,7 +69,7 @@ extern "C" __global__ __aicore__ void waits(GM_ADDR xAddr, GM_ADDR wAddr, GM_ADD
                 while (seen != i) {
                     if (how == 1) seen = ReadGmByPassDCache((__gm__ int32_t*)wAddr + i * 16);
                     if (how == 1) continue;
-                    DataCacheCleanAndInvalid<int32_t, CacheLine::SINGLE_CACHE_LINE, DcciDst::CACHELINE_OUT>(w[i * 16]);
+                    Clean(w[i * 16]);
                     seen = w.GetValue(i * 16);
                 }
             }
@@ -83,7 +88,7 @@ extern "C" __global__ __aicore__ void waits(GM_ADDR xAddr, GM_ADDR wAddr, GM_ADD
         }
         if (how == 1) return WriteGmByPassDCache((__gm__ int32_t*)wAddr + me * 16, me);
         w.SetValue(me * 16, me);
-        DataCacheCleanAndInvalid<int32_t, CacheLine::SINGLE_CACHE_LINE, DcciDst::CACHELINE_OUT>(w[me * 16]);
+        Clean(w[me * 16]);
     } else if (how == 3) {
         // Two cores write, two wait, twice over.
         TPipe pipe;

@@ -33,7 +33,11 @@ void describe(LibraryCall& instr, const RowNorm& call) {
                             call.stride);
     instr.requires_that(bytes_of(call.src.type, stored) <= call.src.room, "the tiling's shape exceeds the source tensor", stored);
     instr.scratch(call.tmp, call.least_tmp);
-    instr.reads_rows(call.src, 0, call.rows, call.columns, call.stride, "src");
+    // GroupNorm's rows consist of stretches, one per gamma.
+    const bool split = call.columns_per_gamma != 0 && call.gamma_stride != call.columns_per_gamma;
+    const uint32_t stretch = split ? call.columns_per_gamma : call.columns, step = split ? call.gamma_stride : call.stride;
+    const uint32_t stretches = split ? call.rows * (call.columns / stretch) : call.rows;
+    instr.reads_rows(call.src, 0, stretches, stretch, step, "src");
     instr.reads_rows(call.residual, 0, call.rows, call.columns, call.stride, "gx");
     instr.reads(call.gamma, gammas, "gamma");
     instr.reads(call.beta, gammas, "beta");
@@ -42,8 +46,8 @@ void describe(LibraryCall& instr, const RowNorm& call) {
     if (!call.in_place) instr.apart(call.dst, stored, "dst", call.src, stored, "src");
     instr.apart(call.dst, stored, "dst", call.gamma, gammas, "gamma");
     if (call.reuse_source) instr.spoils(call.src, stored, "src");
-    instr.writes_rows(call.dst, 0, call.rows, call.columns, call.stride, "dst");
-    instr.spoils_rows(call.dst, call.columns, call.rows, call.stride - call.columns, call.stride, "dst");
+    instr.writes_rows(call.dst, 0, stretches, stretch, step, "dst");
+    instr.spoils_rows(call.dst, stretch, stretches, step - stretch, step, "dst");
     instr.writes(call.mean, call.rows, "outputMean");
     instr.writes(call.spread, call.rows, call.spread_is_rstd ? "outputRstd" : "outputVariance");
 }
@@ -60,8 +64,12 @@ void library_row_norm(const RowNorm& call) {
         if (call.columns_per_gamma == 0) return load_one(tile, column);
         return load_one(tile, (row % call.groups) * call.gammas_per_row_step + column / call.columns_per_gamma);
     };
+    const uint32_t stretch = call.columns_per_gamma != 0 ? call.columns_per_gamma : call.columns;
+    const uint32_t step = call.columns_per_gamma != 0 ? call.gamma_stride : call.columns;
     for (uint32_t r = 0; r < call.rows; ++r) {
-        load(call.src, uint64_t(r) * call.stride, call.columns, line.data());
+        const uint64_t start = uint64_t(r) * call.stride;
+        for (uint32_t c = 0; c < call.columns; c += stretch)
+            load(call.src, start + uint64_t(c / stretch) * step, stretch, &line[c]);
         if (present(call.residual)) {
             load(call.residual, uint64_t(r) * call.stride, call.columns, residual.data());
             for (uint32_t c = 0; c < call.columns; ++c) line[c] = call.alpha * line[c] + residual[c];
@@ -77,7 +85,8 @@ void library_row_norm(const RowNorm& call) {
             if (present(call.beta)) value += parameter(call.beta, r, c);
             line[c] = value;
         }
-        store(call.dst, uint64_t(r) * call.stride, call.columns, line.data());
+        for (uint32_t c = 0; c < call.columns; c += stretch)
+            store(call.dst, start + uint64_t(c / stretch) * step, stretch, &line[c]);
         if (present(call.mean)) store_one(call.mean, r, m.mean);
         if (present(call.spread)) store_one(call.spread, r, call.spread_is_rstd ? rstd : m.variance);
     }

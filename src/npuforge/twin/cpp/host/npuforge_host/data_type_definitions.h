@@ -2,7 +2,7 @@
 // Sizes of data types, defined once in the program that runs host code.
 #pragma once
 
-#include "npuforge_host/ge_types.h"
+#include "ge_types.h"
 
 namespace ge {
 

@@ -106,6 +106,7 @@ struct RowNorm {
     Tile given_mean, given_variance;  // Normalize
     uint32_t rows, columns, stride;
     uint32_t columns_per_gamma = 0;   // GroupNorm: columns sharing one gamma; 0: one gamma per column
+    uint32_t gamma_stride = 0;        // GroupNorm: elements from the columns of one gamma to the next's
     uint32_t gammas_per_row_step = 0; // GroupNorm: first gamma of row r is (r % groups) * this
     uint32_t groups = 1;
     float epsilon = 0, alpha = 0;

@@ -127,10 +127,13 @@ void LayerNormSeparate(const LocalTensor<T>& output, const LocalTensor<float>& m
                           const LocalTensor<T>& gamma, const LocalTensor<T>& beta, TMP const T epsilon,            \
                           GroupNormTiling& tiling) {                                                               \
         TAKE;                                                                                                      \
+        /* H x W starts at a block; a tiling without that length was made by hand. */                              \
+        const uint32_t area = tiling.hwAlignSize != 0 ? tiling.hwAlignSize : tiling.hw;                            \
         npuforge::RowNorm call = internal::Rows("GroupNorm", output, inputX, outputMean, outputVariance, gamma,    \
                                                 beta, tiling.n * tiling.g, tiling.d * tiling.hw,                   \
-                                                tiling.d * tiling.hw, static_cast<float>(epsilon), SPACE);         \
+                                                tiling.d * area, static_cast<float>(epsilon), SPACE);              \
         call.columns_per_gamma = tiling.hw;                                                                        \
+        call.gamma_stride = area;                                                                                  \
         call.gammas_per_row_step = tiling.d;                                                                       \
         call.groups = tiling.g;                                                                                    \
         npuforge::library_row_norm(call);                                                                          \
