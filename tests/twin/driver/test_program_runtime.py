@@ -124,7 +124,7 @@ extern "C" __global__ __aicore__ void nothing(GM_ADDR) {}
 int main()
 {
     const TensorShape rows({2, 3, 64}), whole({2, 3, 64, 60}), matrix({10, 48}), line({100});
-    const TensorShape image({2, 4, 3, 5}), packed({16, 16, 1, 3, 5}), none({});
+    const TensorShape image({2, 4, 3, 5}), packed({16, 16, 1, 3, 5}), none;
     auto* platform = platform_ascendc::PlatformAscendCManager::GetInstance();
     SHOW("deep", GetDeepNormMaxMinTmpSize(rows, 4, false, false, a, b))
     SHOW("layer", GetLayerNormMaxMinTmpSize(matrix, 4, false, true, false, a, b))

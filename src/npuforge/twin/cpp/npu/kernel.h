@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Everything a kernel sees, in the order of dependence.
 #pragma once
+// The device compiler sets it while it compiles for vector cores.
+#ifndef __DAV_C220_VEC__
+#define __DAV_C220_VEC__
+#endif
 #include "qualifiers.h"
 #include "types.h"
 #include "enums.h"
