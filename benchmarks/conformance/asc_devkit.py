@@ -5,7 +5,8 @@
 
 Every example is classified; the vector ones for this architecture run, each with all its scenarios
 (`asc_devkit_examples`). An example passes when every scenario does. Findings are shown with the
-place they name. Exits 0 whatever the rate.
+place they name and, where somebody has looked into them, with the reason they are right
+(`asc_devkit_judged.toml`). Exits 0 whatever the rate.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import json
 import re
 import shlex
 import time
+import tomllib
 from collections import Counter
 from dataclasses import asdict, dataclass, field
 from importlib.util import find_spec
@@ -26,6 +28,7 @@ from asc_devkit_examples import VECTOR, Case, Example, find_examples, text_of
 from npuforge.errors import NpuforgeError
 from npuforge.twin.sources.direct import DirectProgram
 
+_JUDGED = tomllib.loads(Path(__file__).with_name("asc_devkit_judged.toml").read_text("utf-8"))
 # What programs print that compare results themselves and end with status 0 either way.
 _PASSED = re.compile(r"\btest pass|\[Success\]", re.IGNORECASE)
 _FAILED = re.compile(r"\btest fail|\[Failed\]", re.IGNORECASE)
@@ -43,6 +46,7 @@ class CaseResult:
     judged: bool = False
     reason: str = ""
     findings: list[str] = field(default_factory=list)
+    unjudged: int = 0
     seconds: float = 0.0
 
 
@@ -72,14 +76,13 @@ def _run(example: Example, case: Case, result: CaseResult) -> None:
         arguments=case.arguments,
         verify=case.verify,
     )
-    result.findings = [
-        f"{one.severity} {one.rule} {one.file}:{one.line}: {one.message}" for one in run.violations
-    ]
-    result.findings += [
-        f"race {one.first.file}:{one.first.line} ({one.first.pipe}) and "
-        f"{one.second.file}:{one.second.line} ({one.second.pipe}): {one.message}"
-        for one in run.races
-    ]
+    for found in run.violations:
+        text = f"{found.severity} {found.rule} {found.file}:{found.line}: {found.message}"
+        _add_finding(result, found.rule, text)
+    for race in run.races:
+        first, second = race.first, race.second
+        places = f"{first.file}:{first.line} and {second.file}:{second.line}"
+        _add_finding(result, race.rule, f"race {race.rule} {places}: {race.message}")
     if run.error is not None:
         result.reason = run.error
     elif run.correct is False or _FAILED.search(run.printed):
@@ -88,6 +91,15 @@ def _run(example: Example, case: Case, result: CaseResult) -> None:
     else:
         result.judged |= _PASSED.search(run.printed) is not None
         result.passed = True
+
+
+def _add_finding(result: CaseResult, rule: str, text: str) -> None:
+    for judged in _JUDGED["finding"]:
+        if judged["rule"] == rule and result.example.endswith(tuple(judged["examples"])):
+            result.findings.append(f"{text} [right: {judged['why']}]")
+            return
+    result.findings.append(text)
+    result.unjudged += 1
 
 
 def _prepared(example: Example, setup: str | None) -> str | None:
@@ -130,12 +142,13 @@ def main(checkout: Path, examples: str, only_list: bool, out: Path | None) -> No
     if results:
         failed = {result.example for result in results if not result.passed}
         flagged = {result.example for result in results if result.findings}
+        open_ones = {result.example for result in results if result.unjudged}
         scenarios = sum(result.passed for result in results)
         judged = sum(result.passed and result.judged for result in results)
         print(
             f"passed {len(vector) - len(failed)} of {len(vector)} vector examples; "
             f"{scenarios} of {len(results)} scenarios, {judged} judged by the example itself; "
-            f"{len(flagged)} examples with findings"
+            f"{len(flagged)} examples with findings, {len(open_ones)} of them not looked into"
         )
     if out is not None:
         out.write_text(json.dumps([asdict(one) for one in results], indent=1) + "\n", "utf-8")
