@@ -79,7 +79,8 @@ def _unary(op: Op, context: Context) -> Lines:
         minus = context.scalar(Const(-1.0 if _dtype(dst).kind == "float" else -1), _dtype(dst))
         return context.each_row([dst, src], f"Muls({{0}}, {{1}}, {minus}, {{n}});")
     if info.api:
-        return context.each_row([dst, src], f"{info.api}({{0}}, {{1}}, {{n}});")
+        mode = f"RoundMode::{info.mode}, " if info.mode else ""
+        return context.each_row([dst, src], f"{info.api}({{0}}, {{1}}, {mode}{{n}});")
     assert info.helper is not None
     name = context.helper(info.helper, context.most(dst.buffer))
     return context.each_row([dst, src], f"{name}({{0}}, {{1}}, {{n}}{_work(info.helper)});")

@@ -20,6 +20,7 @@ class OpInfo:
     doc: str
     api: str | None = None
     helper: str | None = None
+    mode: str | None = None
 
 
 @cache
@@ -35,6 +36,7 @@ def table() -> Mapping[str, OpInfo]:
             entry["doc"],
             entry.get("api"),
             entry.get("helper"),
+            entry.get("mode"),
         )
         for name, entry in data["op"].items()
     }

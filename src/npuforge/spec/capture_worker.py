@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Inside the sandbox: runs a module's file and writes its graph as JSON. Stands alone.
+
+The module and its inputs are made on the `meta` device, where tensors have shapes and no data, so
+that a module for gigabytes is captured in a moment; a module that insists on data gets it.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import sys
+import traceback
+import warnings
+from pathlib import Path
+from typing import Any
+
+import torch
+
+
+def load(path: str) -> Any:
+    spec = importlib.util.spec_from_file_location("captured", path)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{path} is not a Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["captured"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def example(module: Any, device: str) -> tuple[Any, list[Any]]:
+    """The model and the arguments of its forward."""
+    torch.manual_seed(0)
+    with torch.device(device):
+        model = module.Model(*getattr(module, "get_init_inputs", list)())
+        inputs = list(module.get_inputs())
+    return model, inputs
+
+
+def exported(model: Any, inputs: list[Any]) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        program = torch.export.export(model, tuple(inputs), strict=False)
+        return program.run_decompositions()
+
+
+def type_of(value: Any) -> Any:
+    if not isinstance(value, torch.Tensor):
+        return None
+    return {"shape": list(value.shape), "dtype": str(value.dtype).removeprefix("torch.")}
+
+
+def argument(value: Any) -> Any:
+    if isinstance(value, torch.fx.Node):
+        return {"ref": value.name}
+    if isinstance(value, list | tuple):
+        return [argument(item) for item in value]
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    return str(value).removeprefix("torch.")
+
+
+def sources(program: Any, inputs: list[Any]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """Tensors that go in, and the numbers among the arguments of forward."""
+    found: list[dict[str, Any]] = []
+    numbers: dict[str, Any] = {}
+    metas = {node.name: node.meta.get("val") for node in program.graph.nodes}
+    position = 0
+    for spec in program.graph_signature.input_specs:
+        kind = spec.kind.name
+        name = getattr(spec.arg, "name", None)
+        if kind == "USER_INPUT":
+            value = inputs[position] if position < len(inputs) else None
+            place = position
+            position += 1
+            if not isinstance(value, torch.Tensor):
+                numbers[name or f"argument{place}"] = value
+                continue
+            found.append(
+                {"name": name, "type": type_of(metas[name]), "origin": "input", "position": place}
+            )
+            continue
+        origin = {"PARAMETER": "parameter", "BUFFER": "buffer"}.get(kind, "constant")
+        found.append(
+            {"name": name, "type": type_of(metas[name]), "origin": origin, "target": spec.target}
+        )
+    return found, numbers
+
+
+def nodes(program: Any) -> list[dict[str, Any]]:
+    found = []
+    for node in program.graph.nodes:
+        if node.op != "call_function":
+            continue
+        value = node.meta.get("val")
+        several = isinstance(value, list | tuple)
+        found.append(
+            {
+                "name": node.name,
+                "op": str(node.target) if "built-in" not in str(node.target) else "getitem",
+                "args": [argument(item) for item in node.args],
+                "kwargs": {key: argument(item) for key, item in node.kwargs.items()},
+                "types": [type_of(item) for item in value] if several else [type_of(value)],
+            }
+        )
+    return found
+
+
+def results(program: Any) -> list[dict[str, Any]]:
+    found = []
+    for spec in program.graph_signature.output_specs:
+        mutates = spec.target if spec.kind.name.endswith("MUTATION") else None
+        found.append({"name": spec.arg.name, "mutates": mutates})
+    return found
+
+
+def main() -> None:
+    job = json.loads(Path("job.json").read_text("utf-8"))
+    answer: dict[str, Any]
+    try:
+        module = load(job["file"])
+        try:
+            model, inputs = example(module, "meta")
+            program = exported(model, inputs)
+        except Exception:  # whatever the module does not do without data
+            model, inputs = example(module, "cpu")
+            program = exported(model, inputs)
+        tensors, numbers = sources(program, inputs)
+        answer = {
+            "graph": {
+                "name": job["name"],
+                "sources": tensors,
+                "nodes": nodes(program),
+                "results": results(program),
+                "scalars": numbers,
+            }
+        }
+    except Exception as error:  # the caller reports it in one line
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        where = f"{Path(last.filename).name}:{last.lineno}"
+        answer = {"error": f"{type(error).__name__}: {error} ({where})"}
+    Path("graph.json").write_text(json.dumps(answer), "utf-8")
+
+
+if __name__ == "__main__":
+    main()

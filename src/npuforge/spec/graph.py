@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The captured graph: tensors that go in, operations in order, tensors that come out.
+
+Plain data, so that it crosses the sandbox as JSON.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+Origin = Literal["input", "parameter", "buffer", "constant"]
+
+
+@dataclass(frozen=True, slots=True)
+class Ref:
+    """The result of a node, or an input, by name."""
+
+    ref: str
+
+
+# What an argument of an operation may be. Symbols (dtypes, layouts, devices) arrive as text.
+_Plain = Ref | bool | int | float | str | None
+Argument = _Plain | list[_Plain | list[_Plain]]
+
+
+@dataclass(frozen=True, slots=True)
+class TensorType:
+    """Shape and element type."""
+
+    shape: tuple[int, ...]
+    dtype: str
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A tensor the operator takes: an input of `forward`, or something the module owns.
+
+    `position` is the place among the arguments of `forward`; `target` the module's name for it.
+    """
+
+    name: str
+    type: TensorType
+    origin: Origin
+    position: int | None = None
+    target: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One ATen operation. An operation with several results has several `types`."""
+
+    name: str
+    op: str
+    args: list[Argument]
+    kwargs: dict[str, Argument]
+    types: list[TensorType | None]
+
+    @property
+    def type(self) -> TensorType:
+        """The type of the only (or first) result."""
+        found = self.types[0]
+        assert found is not None, self
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """A tensor that comes out. `mutates` names the source it is written back to."""
+
+    name: str
+    mutates: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """A module, captured for the shapes of its example inputs."""
+
+    name: str
+    sources: list[Source]
+    nodes: list[Node]
+    results: list[Result]
+    scalars: dict[str, float | int | bool] = field(default_factory=dict)
+
+    def text(self) -> str:
+        """The graph, one line a node."""
+        lines = [
+            f"{source.name}: {source.type.dtype}{list(source.type.shape)}  # {source.origin}"
+            for source in self.sources
+        ]
+        for node in self.nodes:
+            shown = ", ".join(
+                [*map(_shown, node.args), *(f"{k}={_shown(v)}" for k, v in node.kwargs.items())]
+            )
+            types = " ".join(f"{t.dtype}{list(t.shape)}" if t else "-" for t in node.types)
+            lines.append(f"{node.name} = {node.op}({shown})  # {types}")
+        lines.append("return " + ", ".join(result.name for result in self.results))
+        return "\n".join(lines)
+
+
+def _shown(argument: object) -> str:
+    if isinstance(argument, Ref):
+        return argument.ref
+    if isinstance(argument, list):
+        return "[" + ", ".join(map(_shown, argument)) + "]"
+    return repr(argument)
