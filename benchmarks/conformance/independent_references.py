@@ -21,11 +21,11 @@ def _f(x: Tensor) -> Tensor:
     return x.float() if x.is_floating_point() else x
 
 
-def identity(x: Tensor) -> Tensor:
-    return x
-
-
 # Element by element
+
+
+def mat_mul_sub(a: Tensor, b: Tensor, c: Tensor) -> Tensor:
+    return _f(a) @ _f(b) - _f(c)
 
 
 def sinh(x: Tensor) -> Tensor:
@@ -205,10 +205,6 @@ def sum_rows(x: Tensor) -> Tensor:
     return _f(x).sum(-1)
 
 
-def sum_all(x: Tensor) -> Tensor:
-    return _f(x).sum()
-
-
 def sum_axes(x: Tensor, axes: Tensor, keep_dims: bool = False, **_: object) -> Tensor:
     return _f(x).sum(tuple(int(axis) for axis in axes), keepdim=keep_dims)
 
@@ -231,15 +227,6 @@ def arg_max_with_value(x: Tensor, dimension: int, keep_dims: bool = False) -> tu
 
 def global_average(x: Tensor) -> Tensor:
     return _f(x).mean(tuple(range(2, x.dim())), keepdim=True)
-
-
-def group_norm(
-    x: Tensor, gamma: Tensor, beta: Tensor, num_groups: int, eps: float = 1e-4, **_: object
-) -> tuple[Tensor, Tensor, Tensor]:
-    groups = _f(x).reshape(x.shape[0], num_groups, -1)
-    mean = groups.mean(-1)
-    rstd = 1 / torch.sqrt(groups.var(-1, correction=0) + eps)
-    return nnf.group_norm(_f(x), num_groups, _f(gamma), _f(beta), eps), mean, rstd
 
 
 def layer_norm(x: Tensor, gamma: Tensor, beta: Tensor, epsilon: float = 1e-5) -> Tensor:
@@ -404,19 +391,6 @@ def _gate(x: Tensor, channels: Tensor) -> Tensor:
     return x * channels.reshape(*channels.shape[:2], 1, 1)
 
 
-def eca_attention(x: Tensor, weight: Tensor) -> Tensor:
-    pooled = x.mean((2, 3))[:, None]
-    mixed = nnf.conv1d(pooled, weight, padding=weight.shape[-1] // 2)
-    return _gate(x, torch.sigmoid(mixed[:, 0]))
-
-
-def gaussian_context(x: Tensor, c: Tensor, eps: Tensor) -> Tensor:
-    pooled = x.mean((2, 3))
-    centred = pooled - pooled.mean(1, keepdim=True)
-    normal = centred / torch.sqrt(pooled.var(1, correction=0, keepdim=True) + eps)
-    return _gate(x, torch.exp(-(normal**2) / 2 * c))
-
-
 def gated_channels(
     x: Tensor, alpha: Tensor, gamma: Tensor, beta: Tensor, epsilon: Tensor
 ) -> Tensor:
@@ -435,23 +409,8 @@ def spatial_group_enhance(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
     return gated.reshape(x.shape)
 
 
-def linear_context(x: Tensor, w: Tensor, b: Tensor, groups: Tensor, eps: Tensor) -> Tensor:
-    pooled = x.mean((2, 3)).reshape(len(x), int(groups), -1)
-    centred = pooled - pooled.mean(-1, keepdim=True)
-    normal = centred / torch.sqrt(pooled.var(-1, correction=0, keepdim=True) + eps)
-    return _gate(x, torch.sigmoid(normal.reshape(len(x), -1) * w + b))
-
-
 def product3(a: Tensor, b: Tensor, c: Tensor) -> Tensor:
     return a * b * c
-
-
-def bottleneck_gate(x: Tensor, channels: Tensor, places: Tensor) -> Tensor:
-    return x * (1 + torch.sigmoid(channels + places))
-
-
-def block_gate(x: Tensor, channels: Tensor, places: Tensor) -> Tensor:
-    return x * channels * places + x
 
 
 def gated_sum(x: Tensor, a: Tensor, b: Tensor, gamma: Tensor) -> Tensor:
@@ -463,20 +422,12 @@ def residual_score(x: Tensor, la: Tensor) -> Tensor:
     return flat.mean(2) + la * flat.amax(2)
 
 
-def plus(a: Tensor, b: Tensor) -> Tensor:
-    return a + b
-
-
 def mean3(a: Tensor, b: Tensor, c: Tensor) -> Tensor:
     return (a + b + c) / 3
 
 
 def silu_of_sum(a: Tensor, b: Tensor, c: Tensor) -> Tensor:
     return nnf.silu(a + b + c)
-
-
-def squeeze_excite(x: Tensor, w1: Tensor, w2: Tensor) -> Tensor:
-    return _gate(x, torch.sigmoid(nnf.relu(x.mean((2, 3)) @ w1.T) @ w2.T))
 
 
 def split_attention(weights: Tensor, x: Tensor) -> Tensor:
