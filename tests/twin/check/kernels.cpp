@@ -149,6 +149,7 @@ __aicore__ inline void put_back(Tensors gm, float factor) {
     PipeBarrier<PIPE_ALL>();
     queue.FreeTensor(a);
     Muls(rest.Get<float>(), a, factor, N);
+    Muls(a, a, factor, N);
 }
 
 __global__ __aicore__ void put_same_back(GM_ADDR x, GM_ADDR y, GM_ADDR w) { put_back(Tensors(x, y, w), 1.0f); }

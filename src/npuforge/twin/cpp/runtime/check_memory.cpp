@@ -97,7 +97,7 @@ bool check_local_bounds(Core& core, const Instr& instr, const Access& access) {
             const bool freed = region.freed_at != 0;
             const std::string text = operand_text(instr, access) + " in a queue buffer that is " + (freed ? "freed" : "not allocated");
             // What is there stays until the queue gives the buffer out again, and then it is a race.
-            if (freed && !access.write) warn_at(instr.site, "MEM-08", text);
+            if (freed) warn_at(instr.site, "MEM-08", text);
             else report_at(instr.site, "MEM-08", "%s", text.c_str());
         }
     } else if (access.room != 0 && high - origin > int64_t(access.room)) {
