@@ -23,6 +23,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "run": ("npuforge.cli.twin:run", "Run a kernel, an operator or a program; compare results."),
     "check": ("npuforge.cli.twin:check", "The same, and look for broken rules and races."),
     "profile": ("npuforge.cli.twin:profile", "Model the time it takes on the chip."),
+    "lower": ("npuforge.cli.lower:lower", "Compile a tile program to AscendC, in many forms."),
     "doctor": (
         "npuforge.cli.doctor:doctor",
         "What works on this machine, and how to fix the rest.",

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from npuforge.lower.host_code import HostCode, translate_host
 from npuforge.lower.kernel_class import KernelCode, emit_kernel
@@ -36,6 +36,12 @@ def lower(source: str | bytes, soc: str = "910b2") -> Lowered:
     }
     check_capacity(program, list(codes.values()))
     return Lowered(program, tuple(codes.values()), translate_host(program, codes), soc)
+
+
+def renamed(lowered: Lowered, name: str) -> Lowered:
+    """The same program under another name."""
+    program = replace(lowered.program, name=name)
+    return replace(lowered, program=program, host=replace(lowered.host, program=program))
 
 
 def check_capacity(program: TileProgram, codes: list[KernelCode]) -> None:

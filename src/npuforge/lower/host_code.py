@@ -46,6 +46,7 @@ from npuforge.tile.ir import (
 
 _INDENT = "    "
 _WORKSPACE_ALIGNMENT = 512
+_OWN_NAMES = ("blocks", "key", "workspaceBytes", "context", "tiling", "platform")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +85,7 @@ class Surroundings:
     assign: Callable[[Field, str], str]  # statement that sets a field
     cores: str
     ub_bytes: str
+    reserved: tuple[str, ...] = ()  # names the format uses itself
 
 
 @dataclass(slots=True)
@@ -189,7 +191,8 @@ def _paths(body: Sequence[HostStmt], bits: dict[int, int]) -> list[tuple[int, li
 
 # ---- the tiling computation -------------------------------------------------------------------
 def tiling_lines(code: HostCode, around: Surroundings, used: set[str]) -> list[str]:
-    """Statements that set every field, `blocks`, `key` and `workspaceBytes`."""
+    """Statements that set every field and `blocks`; with several schedules `key`, and with
+    temporaries in global memory `workspaceBytes`."""
     return _Tiling(code, around, used).lines()
 
 
@@ -198,8 +201,9 @@ class _Tiling:
         self.code = code
         self.around = around
         self.names = Namer()
-        for reserved in ("blocks", "key", "workspace_bytes", "context", "tiling", "platform"):
-            self.names.name(reserved)
+        attributes = [camel(item.name) for item in code.host.attributes]
+        for taken in (*_OWN_NAMES, *around.reserved, *attributes):
+            self.names.fresh(taken)
         self.print = Printer(code.host.facts, "host", self.leaf, used)
         self.attributes = {attribute.name for attribute in code.host.attributes}
 
@@ -233,7 +237,11 @@ class _Tiling:
         return f"({self.print(product)})"
 
     def lines(self) -> list[str]:
-        lines = ["int64_t blocks = 1;", "uint64_t key = 0;", "int64_t workspaceBytes = 0;"]
+        lines = ["int64_t blocks = 1;"]
+        if len(self.code.schedules) > 1:
+            lines.append("uint64_t key = 0;")
+        if self.code.host.workspaces:
+            lines.append("int64_t workspaceBytes = 0;")
         several = _assigned_often(self.code.host.body)
         types = _types(self.code.host.body)
         lines += [f"{TYPES[types[n]]} {self.names.name(n)} = 0;" for n in sorted(several)]
@@ -292,7 +300,10 @@ class _Tiling:
             self.around.assign(phase.fields[name], self.print(expr))
             for name, expr in stream_conditions(phase, self.code.host.facts.chip)
         ]
-        cores = self.print(Call("max", (Const(1), phase.launch.cores)))
+        low = self.code.host.facts.bounds(phase.launch.cores)[0]
+        known = low is not None and low >= 1
+        wanted = phase.launch.cores if known else Call("max", (Const(1), phase.launch.cores))
+        cores = self.print(wanted)
         if phase.cores is not None:
             lines.append(self.around.assign(phase.cores, cores))
             self.print.used.add("MaxOf")

@@ -18,6 +18,7 @@ from npuforge.tile.ir import Kernel, PointerParameter
 
 _INDENT = "    "
 _WORK = "work"
+_COUNT = "programCount"  # not GetBlockNum(): a launch may share its blocks with wider ones
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,7 @@ class KernelCode:
     helpers: list[str]
     scalar_functions: set[str]
     uses_wait: bool
+    counts_programs: bool  # Init takes the number of blocks that run this kernel
     body: Body
 
 
@@ -42,6 +44,8 @@ def emit_kernel(kernel: Kernel, class_name: str) -> KernelCode:
     """The class of a kernel."""
     names = Namer()
     names.name("pipe")
+    count_name = names.fresh(_COUNT)
+    counted: set[str] = set()
     facts = kernel.facts
 
     def leaf(expr: Expr) -> str:
@@ -51,7 +55,8 @@ def emit_kernel(kernel: Kernel, class_name: str) -> KernelCode:
             case Program("id"):
                 return "static_cast<int64_t>(GetBlockIdx())"
             case Program():
-                return "static_cast<int64_t>(GetBlockNum())"
+                counted.add(count_name)
+                return count_name
             case _:
                 raise AssertionError(f"{expr} in a kernel")
 
@@ -72,7 +77,7 @@ def emit_kernel(kernel: Kernel, class_name: str) -> KernelCode:
     for slot in slots:
         _derive(slot.size, names.name(slot.name, "Bytes"), derived, context)
     streamed = {name: names.name(name, "Streams") for name in streamed_parameters(kernel)}
-    lines = _class(class_name, kernel, context, body, slots, derived, streamed)
+    lines = _class(class_name, kernel, context, body, slots, derived, streamed, sorted(counted))
     return KernelCode(
         class_name,
         lines,
@@ -85,6 +90,7 @@ def emit_kernel(kernel: Kernel, class_name: str) -> KernelCode:
         list(context.helpers),
         context.printer.used,
         context.uses_wait,
+        bool(counted),
         body,
     )
 
@@ -131,6 +137,7 @@ def _class(
     slots: list[Slot],
     derived: dict[str, Expr],
     streamed: dict[str, str],
+    counted: list[str],
 ) -> list[str]:
     lines = [f"// {line}" for line in kernel.doc.splitlines()]
     lines += [
@@ -138,12 +145,13 @@ def _class(
         "public:",
         f"{_INDENT}__aicore__ inline {class_name}() {{}}",
     ]
-    lines += ["", *_indent(_init(kernel, context, slots, list(derived), streamed))]
+    lines += ["", *_indent(_init(kernel, context, slots, list(derived), streamed, counted))]
     lines += ["", *_indent(_function("Process", [], body.process))]
     lines += ["", "private:"]
     for function in body.functions:
         lines += [*_indent(_function(function.name, function.parameters, function.lines)), ""]
-    lines += _indent(_members(kernel, context, body, list(derived)))
+    kept = [*(name for name in derived if _is_pitch(name)), *counted]
+    lines += _indent(_members(kernel, context, body, kept))
     lines += ["};"]
     return lines
 
@@ -163,10 +171,11 @@ def _init(
     slots: list[Slot],
     derived: list[str],
     streamed: dict[str, str],
+    counted: list[str],
 ) -> list[str]:
     parameters = [("GM_ADDR", f"{context.names.name(p.name, 'Gm')}Addr") for p in kernel.pointers]
     parameters += [(TYPES[p.type], context.names.name(p.name)) for p in kernel.scalars]
-    parameters += [("int64_t", name) for name in (*derived, *streamed.values())]
+    parameters += [("int64_t", name) for name in (*derived, *streamed.values(), *counted)]
     parameters.append(("TPipe*", "pipe"))
     body = []
     for pointer in kernel.pointers:
@@ -179,7 +188,8 @@ def _init(
     for scalar in kernel.scalars:
         name = context.names.name(scalar.name)
         body.append(f"this->{name} = {name};")
-    body += [f"this->{name} = {name};" for name in derived if _is_pitch(name)]
+    kept = [*(name for name in derived if _is_pitch(name)), *counted]
+    body += [f"this->{name} = {name};" for name in kept]
     body += [_init_buffer(slot, context) for slot in slots]
     return _function("Init", parameters, body)
 
@@ -202,7 +212,7 @@ def _is_pitch(name: str) -> bool:
     return name.endswith("Pitch")
 
 
-def _members(kernel: Kernel, context: Context, body: Body, derived: list[str]) -> list[str]:
+def _members(kernel: Kernel, context: Context, body: Body, kept: list[str]) -> list[str]:
     lines = []
     for pointer in kernel.pointers:
         kind = device_type(pointer.tensor.dtype)
@@ -215,7 +225,7 @@ def _members(kernel: Kernel, context: Context, body: Body, derived: list[str]) -
             kind = device_type(planned.buffer.dtype)
             lines.append(f"LocalTensor<{kind}> {context.local(planned.buffer)};")
     lines += [f"{TYPES[s.type]} {context.names.name(s.name)};" for s in kernel.scalars]
-    lines += [f"int64_t {name};" for name in derived if _is_pitch(name)]
+    lines += [f"int64_t {name};" for name in kept]
     lines += [f"{type_} {name};" for type_, name in body.scalar_members]
     return lines
 

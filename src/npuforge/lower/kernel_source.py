@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 
 from npuforge.lower import library
 from npuforge.lower.cpp import scalar_functions
@@ -23,15 +24,30 @@ __aicore__ inline void WaitFor()
 }
 """
 
-FieldText = Callable[[Field], str]
+
+@dataclass(frozen=True, slots=True)
+class EntryStyle:
+    """How an entry function gets at what the host decided."""
+
+    field: Callable[[Field], str]
+    workspace: str
+    has_key: str = "TILING_KEY_IS({})"
+    blocks: str | None = None  # set where more blocks are launched than the program asks for
 
 
-def definitions(code: HostCode) -> list[str]:
-    """Everything above the entry function, each helper once."""
+def task_type(code: HostCode) -> str:
+    """The statement that says which cores run the kernel."""
+    waits = any(len(schedule.phases) > 1 for schedule in code.schedules)
+    # Vector cores that wait for each other need the mixed mode, although no cube core runs.
+    return f"KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_{'MIX_AIV_1_0' if waits else 'AIV_ONLY'});"
+
+
+def definitions(code: HostCode, scalars: Iterable[str] = ()) -> list[str]:
+    """Everything above the entry function, each helper once; `scalars` are used there."""
     kernels = [phase.code for phase in code.phases.values()]
     helpers = list(dict.fromkeys(name for kernel in kernels for name in kernel.helpers))
     lines: list[str] = []
-    used = set().union(*(kernel.scalar_functions for kernel in kernels))
+    used = set(scalars).union(*(kernel.scalar_functions for kernel in kernels))
     lines += scalar_functions(used, "device")
     if any(kernel.uses_wait for kernel in kernels):
         lines += [*_WAIT.splitlines(), ""]
@@ -51,23 +67,19 @@ def parameters(code: HostCode) -> list[tuple[str, Tensor]]:
     return names
 
 
-def entry_body(
-    code: HostCode, field: FieldText, user_workspace: str, has_key: str = "TILING_KEY_IS({})"
-) -> list[str]:
-    """Statements of the entry function; `field` names a tiling value, `has_key` tests the key."""
+def entry_body(code: HostCode, style: EntryStyle) -> list[str]:
+    """Statements of the entry function."""
     lines = ["TPipe pipe;"]
     if len(code.schedules) == 1:
-        return lines + _schedule(code.schedules[0], code, field, user_workspace)
+        return lines + _schedule(code.schedules[0], code, style)
     for number, schedule in enumerate(code.schedules):
         word = "if" if number == 0 else "} else if"
-        lines.append(f"{word} ({has_key.format(schedule.key)}) {{")
-        lines += [_INDENT + line for line in _schedule(schedule, code, field, user_workspace)]
+        lines.append(f"{word} ({style.has_key.format(schedule.key)}) {{")
+        lines += [_INDENT + line for line in _schedule(schedule, code, style)]
     return [*lines, "}"]
 
 
-def _schedule(
-    schedule: Schedule, code: HostCode, field: FieldText, user_workspace: str
-) -> list[str]:
+def _schedule(schedule: Schedule, code: HostCode, style: EntryStyle) -> list[str]:
     lines: list[str] = []
     for number, phase in enumerate(schedule.phases):
         variable = "op" if len(schedule.phases) == 1 else f"phase{number}"
@@ -79,23 +91,28 @@ def _schedule(
             ]
         run = [
             f"{phase.code.class_name} {variable};",
-            f"{variable}.Init({', '.join(_arguments(phase, code, field, user_workspace))});",
+            f"{variable}.Init({', '.join(_arguments(phase, code, style))});",
             f"{variable}.Process();",
         ]
-        if phase.cores is not None:
-            condition = f"static_cast<int64_t>(GetBlockIdx()) < {field(phase.cores)}"
+        most = style.blocks if phase.cores is None else style.field(phase.cores)
+        if most is not None:
+            condition = f"static_cast<int64_t>(GetBlockIdx()) < {most}"
             run = [f"if ({condition}) {{", *(_INDENT + line for line in run), "}"]
         lines += run
     return lines
 
 
-def _arguments(phase: Phase, code: HostCode, field: FieldText, user_workspace: str) -> list[str]:
+def _arguments(phase: Phase, code: HostCode, style: EntryStyle) -> list[str]:
     found = []
     for pointer in phase.launch.kernel.pointers:
         tensor = pointer.tensor
         if tensor.role == "workspace":
-            found.append(f"{user_workspace} + {field(code.workspace_offsets[tensor.name])}")
+            offset = style.field(code.workspace_offsets[tensor.name])
+            found.append(f"{style.workspace} + {offset}")
         else:
             found.append(camel(tensor.name))
-    found += [field(item) for item in phase.fields.values()]
+    found += [style.field(item) for item in phase.fields.values()]
+    if phase.code.counts_programs:
+        launched = style.blocks or "static_cast<int64_t>(GetBlockNum())"
+        found.append(launched if phase.cores is None else style.field(phase.cores))
     return [*found, "&pipe"]

@@ -11,6 +11,7 @@ _RESERVED = frozenset(
     int long mutable namespace new noexcept not operator or private protected public register
     return short signed sizeof static struct switch template this throw true try typedef typeid
     typename union unsigned using virtual void volatile while xor pipe tiling workspace
+    op plan stream problem argc argv main
     """.split()  # noqa: SIM905  # a list of words reads better
 )
 

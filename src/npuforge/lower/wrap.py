@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Layout of emitted C++: statements joined to one line each, then broken at 120 columns.
 
-A line that is too long breaks after a comma or before an operator: where the brackets are shallowest
-if the rest then fits, else where the line is well filled too. What follows hangs under the bracket
-it belongs to.
+A line that is too long breaks after a comma or before an operator: where the brackets are
+shallowest if the rest then fits, else where the line is well filled too. What follows hangs under
+the bracket it belongs to.
 """
 
 from __future__ import annotations

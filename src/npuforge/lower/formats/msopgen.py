@@ -4,14 +4,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from npuforge.lower.compiler import Lowered
 from npuforge.lower.cpp import TYPES, Printer, scalar_functions
+from npuforge.lower.formats.baked import Baked
+from npuforge.lower.formats.shapes import rank_conditions, shape_printer
+from npuforge.lower.formats.templates import fill
 from npuforge.lower.host_code import HostCode, Surroundings, tiling_lines
-from npuforge.lower.kernel_source import definitions, entry_body, parameters
+from npuforge.lower.kernel_source import (
+    EntryStyle,
+    definitions,
+    entry_body,
+    parameters,
+    task_type,
+)
 from npuforge.lower.names import camel, pascal
-from npuforge.tile.expr import Expr, Shape, Type, Var
+from npuforge.lower.wrap import format_cpp
+from npuforge.tile.expr import Type
 from npuforge.tile.ir import Attribute, SameShape, Tensor
 from npuforge.twin.dtypes import DType
 
@@ -25,15 +35,42 @@ _ATTRIBUTES = {
 }
 
 
-def files(lowered: Lowered) -> dict[str, str]:
+def files(lowered: Lowered, baked: Baked | None = None) -> dict[str, str]:
     """Path and text of every file of the project."""
     name = lowered.program.name
+    operator = pascal(name)
+    texts = sources(lowered, baked)
     return {
-        f"op_host/{name}_tiling.h": tiling_header(lowered.host),
-        f"op_host/{name}.cpp": host_source(lowered),
-        f"op_kernel/{name}.cpp": kernel_source(lowered.host),
+        **texts,
+        "op_host/CMakeLists.txt": fill("msopgen_host_CMakeLists.txt", NAME=name),
+        "op_kernel/CMakeLists.txt": fill(
+            "msopgen_kernel_CMakeLists.txt", NAME=name, OPERATOR=operator
+        ),
+        "CMakeLists.txt": fill("msopgen_CMakeLists.txt"),
+        "CMakePresets.json": fill(
+            "msopgen_CMakePresets.json", COMPUTE_UNIT=";".join(compute_units(lowered.soc))
+        ),
+        "build.sh": fill("msopgen_build.sh"),
         f"{name}.json": description(lowered),
     }
+
+
+def sources(
+    lowered: Lowered, baked: Baked | None = None, units: Sequence[str] = ()
+) -> dict[str, str]:
+    """The C++ of the project: tiling data (none where it is baked in), host, kernel."""
+    name = lowered.program.name
+    texts = {} if baked else {f"op_host/{name}_tiling.h": tiling_header(lowered.host)}
+    return {
+        **texts,
+        f"op_host/{name}.cpp": host_source(lowered, baked, units),
+        f"op_kernel/{name}.cpp": kernel_source(lowered.host, baked),
+    }
+
+
+def compute_units(soc: str) -> tuple[str, ...]:
+    """What the operator is built for."""
+    return ("ascend910_93",) if soc.startswith("910_93") else ("ascend910b",)
 
 
 def ge_type(dtype: DType) -> str:
@@ -41,27 +78,26 @@ def ge_type(dtype: DType) -> str:
     return f"ge::{_GE_TYPES.get(dtype.name, f'DT_{dtype.name.upper()}')}"
 
 
-def _text(lines: list[str]) -> str:
-    return "\n".join(lines).rstrip() + "\n"
-
-
 # ---- device -----------------------------------------------------------------------------------
-def kernel_source(code: HostCode) -> str:
+def kernel_source(code: HostCode, baked: Baked | None = None) -> str:
     """`op_kernel/<name>.cpp`."""
+    code = baked.code if baked else code
     listed = ", ".join(
         f"GM_ADDR {name}" for name in [*(n for n, _ in parameters(code)), "workspace", "tiling"]
     )
-    user = "GetUserWorkspace(workspace)"
-    body = [
-        "KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIV_ONLY);",
-        "GET_TILING_DATA(tilingData, tiling);",
-        *entry_body(code, lambda field: f"tilingData.{field.name}", user),
-    ]
+    body = [task_type(code)]
     lines = ['#include "kernel_operator.h"', "", "using namespace AscendC;", ""]
-    lines += definitions(code)
+    user = "GetUserWorkspace(workspace)"
+    if baked:
+        lines += [*baked.lines(), *definitions(code, baked.scalar_functions)]
+        style = EntryStyle(baked.field, user)
+    else:
+        lines += definitions(code)
+        body.append("GET_TILING_DATA(tilingData, tiling);")
+        style = EntryStyle(lambda field: f"tilingData.{field.name}", user)
+    body += entry_body(code, style)
     lines += [f'extern "C" __global__ __aicore__ void {code.program.name}({listed})', "{"]
-    lines += [_INDENT + line for line in body]
-    return _text([*lines, "}"])
+    return format_cpp([*lines, *(_INDENT + line for line in body), "}"])
 
 
 # ---- host -------------------------------------------------------------------------------------
@@ -74,23 +110,23 @@ def tiling_header(code: HostCode) -> str:
     lines += [f"TILING_DATA_FIELD_DEF({field.type}, {field.name});" for field in code.fields]
     lines += ["END_TILING_DATA_DEF;", ""]
     lines += [f"REGISTER_TILING_DATA_CLASS({pascal(code.program.name)}, {code.tiling_struct})"]
-    return _text([*lines, "}  // namespace optiling", "", f"#endif  // {guard}"])
+    return format_cpp([*lines, "}  // namespace optiling", "", f"#endif  // {guard}"])
 
 
-def host_source(lowered: Lowered) -> str:
+def host_source(lowered: Lowered, baked: Baked | None = None, units: Sequence[str] = ()) -> str:
     """`op_host/<name>.cpp`: tiling, shape inference, registration."""
     code = lowered.host
     used: set[str] = set()
-    tiling = _tiling_function(code, used)
+    tiling = _static_tiling_function(code, baked) if baked else _tiling_function(code, used)
     infer = _infer_shape(code, used)
-    lines = [
-        f'#include "{code.program.name}_tiling.h"',
-        '#include "register/op_def_registry.h"',
-        '#include "tiling/platform/platform_ascendc.h"',
-        "",
-        "namespace {",
-        *scalar_functions(used, "host"),
-        "}  // namespace",
+    lines = [] if baked else [f'#include "{code.program.name}_tiling.h"']
+    lines += ['#include "register/op_def_registry.h"']
+    if any("platform_ascendc::" in line for line in tiling):
+        lines.append('#include "tiling/platform/platform_ascendc.h"')
+    if used:
+        functions = scalar_functions(used, "host")[:-1]
+        lines += ["", "namespace {", *functions, "}  // namespace"]
+    lines += [
         "",
         "namespace optiling {",
         *tiling,
@@ -101,28 +137,22 @@ def host_source(lowered: Lowered) -> str:
         "}  // namespace ge",
         "",
         "namespace ops {",
-        *_registration(code, lowered.soc),
+        *_registration(code, units or compute_units(lowered.soc)),
         "}  // namespace ops",
     ]
-    if not used:
-        start = lines.index("namespace {")
-        del lines[start : start + 3]
-    return _text(lines)
-
-
-def _input_index(code: HostCode, tensor: str) -> int:
-    return [item.name for item in code.host.inputs].index(tensor)
+    return format_cpp(lines)
 
 
 def _read_shapes(code: HostCode) -> Iterator[str]:
     for index, tensor in enumerate(code.host.inputs):
         name = f"{camel(tensor.name)}Shape"
         yield f"const gert::Shape& {name} = context->GetInputShape({index})->GetStorageShape();"
-        rank = code.host.ranks.get(tensor.name)
-        if rank is not None:
-            yield f"if ({name}.GetDimNum() != {rank}) {{"
-            yield f"{_INDENT}return ge::GRAPH_FAILED;  // {tensor.name} has {rank} dimensions"
-            yield "}"
+    for condition, problem in rank_conditions(
+        code.host, lambda tensor: f"{camel(tensor)}Shape.GetDimNum()"
+    ):
+        yield f"if ({condition}) {{"
+        yield f"{_INDENT}return ge::GRAPH_FAILED;  // {problem}"
+        yield "}"
 
 
 def _shape_text(tensor: str, axis: int | None) -> str:
@@ -152,6 +182,10 @@ def _tiling_function(code: HostCode, used: set[str]) -> list[str]:
         assign=lambda field, value: f"tiling.set_{field.name}({value});",
         cores="coreCount",
         ub_bytes="ubBytes",
+        reserved=(
+            *(f"{camel(tensor.name)}Shape" for tensor in code.host.inputs),
+            *("attributes", "coreCount", "ubBytes", "ubBytesTotal", "workspaces", "systemBytes"),
+        ),
     )
     body = [
         f"{code.tiling_struct} tiling;",
@@ -171,27 +205,60 @@ def _tiling_function(code: HostCode, used: set[str]) -> list[str]:
             "const int64_t ubBytes = static_cast<int64_t>(ubBytesTotal) - 8 * 1024;",
         ]
     buffer = "context->GetRawTilingData()"
+    body += [*computed, "context->SetBlockDim(static_cast<uint32_t>(blocks));"]
+    if len(code.schedules) > 1:
+        body.append("context->SetTilingKey(key);")
     body += [
-        *computed,
-        "context->SetBlockDim(static_cast<uint32_t>(blocks));",
-        "context->SetTilingKey(key);",
+        *_batch_mode(code),
         f"tiling.SaveToBuffer({buffer}->GetData(), {buffer}->GetCapacity());",
         f"{buffer}->SetDataSize(tiling.GetDataSize());",
-        "size_t* workspaces = context->GetWorkspaceSizes(1);",
-        "workspaces[0] = static_cast<size_t>(workspaceBytes);",
+        *_workspace(code, "static_cast<size_t>(workspaceBytes)"),
         "return ge::GRAPH_SUCCESS;",
     ]
-    if code.host.workspaces:
-        system = (
-            "platform_ascendc::PlatformAscendC(context->GetPlatformInfo()).GetLibApiWorkSpaceSize()"
-        )
-        body[-2] = f"workspaces[0] = static_cast<size_t>(workspaceBytes) + {system};"
-    return [
-        "static ge::graphStatus TilingFunc(gert::TilingContext* context)",
-        "{",
-        *(_INDENT + line for line in body),
-        "}",
+    return _function("static ge::graphStatus TilingFunc(gert::TilingContext* context)", body)
+
+
+def _static_tiling_function(code: HostCode, baked: Baked) -> list[str]:
+    """The kernel has its numbers; the host refuses other shapes and sets the block count."""
+    body: list[str] = []
+    for index, tensor in enumerate(code.host.inputs):
+        name = f"{camel(tensor.name)}Shape"
+        shape = ", ".join(map(str, baked.shapes[tensor.name]))
+        body += [
+            f"const gert::Shape& {name} = context->GetInputShape({index})->GetStorageShape();",
+            f"if ({name} != gert::Shape({{{shape}}})) {{",
+            f"{_INDENT}return ge::GRAPH_FAILED;  // the kernel is built for [{shape}]",
+            "}",
+        ]
+    body += [
+        f"context->SetBlockDim({baked.tiling.blocks});",
+        *_batch_mode(baked.code),
+        *_workspace(code, str(baked.tiling.workspace_bytes)),
+        "return ge::GRAPH_SUCCESS;",
     ]
+    return _function("static ge::graphStatus TilingFunc(gert::TilingContext* context)", body)
+
+
+def _batch_mode(code: HostCode) -> list[str]:
+    if all(len(schedule.phases) == 1 for schedule in code.schedules):
+        return []
+    return ["context->SetScheduleMode(1);  // blocks wait for each other: they start together"]
+
+
+def _workspace(code: HostCode, user_bytes: str) -> list[str]:
+    lines = ["size_t* workspaces = context->GetWorkspaceSizes(1);"]
+    if not code.host.workspaces:
+        return [*lines, "workspaces[0] = 0;"]
+    platform = "platform_ascendc::PlatformAscendC(context->GetPlatformInfo())"
+    return [
+        *lines,
+        f"const size_t systemBytes = {platform}.GetLibApiWorkSpaceSize();",
+        f"workspaces[0] = systemBytes + {user_bytes};",
+    ]
+
+
+def _function(head: str, body: list[str]) -> list[str]:
+    return [head, "{", *(_INDENT + line for line in body), "}"]
 
 
 def _infer_shape(code: HostCode, used: set[str]) -> list[str]:
@@ -200,18 +267,7 @@ def _infer_shape(code: HostCode, used: set[str]) -> list[str]:
         name = f"{camel(tensor.name)}Shape"
         body.append(f"const gert::Shape& {name} = *context->GetInputShape({index});")
     body += _read_attributes(code)
-    attributes = {attribute.name for attribute in code.host.attributes}
-
-    def leaf(expr: Expr) -> str:
-        match expr:
-            case Shape(tensor, axis):
-                return _shape_text(tensor, axis)
-            case Var(name=name) if name in attributes:
-                return camel(name)
-            case _:
-                raise AssertionError(f"{expr} in the shape of an output")
-
-    printer = Printer(code.host.facts, "host", leaf, used)
+    printer = shape_printer(code, _shape_text, camel, used)
     for index, tensor in enumerate(code.host.outputs):
         output = f"{camel(tensor.name)}Out"
         body.append(f"gert::Shape* {output} = context->GetOutputShape({index});")
@@ -222,15 +278,12 @@ def _infer_shape(code: HostCode, used: set[str]) -> list[str]:
         for index, tensor in enumerate(code.host.outputs)
     ]
     return [
-        "static graphStatus InferShape(gert::InferShapeContext* context)",
-        "{",
-        *(_INDENT + line for line in body),
-        "}",
+        *_function("static graphStatus InferShape(gert::InferShapeContext* context)", body),
         "",
-        "static graphStatus InferDataType(gert::InferDataTypeContext* context)",
-        "{",
-        *(_INDENT + line for line in [*infer_types, "return GRAPH_SUCCESS;"]),
-        "}",
+        *_function(
+            "static graphStatus InferDataType(gert::InferDataTypeContext* context)",
+            [*infer_types, "return GRAPH_SUCCESS;"],
+        ),
     ]
 
 
@@ -247,7 +300,7 @@ def _output_shape(tensor: Tensor, output: str, printer: Printer) -> list[str]:
     return lines
 
 
-def _registration(code: HostCode, soc: str) -> list[str]:
+def _registration(code: HostCode, units: Sequence[str]) -> list[str]:
     name = pascal(code.program.name)
     body = []
     for tensor in code.host.inputs:
@@ -258,7 +311,7 @@ def _registration(code: HostCode, soc: str) -> list[str]:
     body += [
         "this->SetInferShape(ge::InferShape).SetInferDataType(ge::InferDataType);",
         "this->AICore().SetTiling(optiling::TilingFunc);",
-        f'this->AICore().AddConfig("{"ascend910_93" if soc == "910_93" else "ascend910b"}");',
+        *(f'this->AICore().AddConfig("{unit}");' for unit in units),
     ]
     return [
         f"class {name} : public OpDef {{",
