@@ -80,7 +80,7 @@ def program_source(code: HostCode, baked: Baked | None = None) -> str:
     """`<name>.asc`: kernel, host function and `main`."""
     lines = [
         "// " + _usage(code),
-        "// reads every input from ./input/<tensor>.bin, writes every output to ./output/<tensor>.bin",
+        "// reads inputs from ./input/<tensor>.bin and writes outputs to ./output/<tensor>.bin",
         "#include <algorithm>",
         "#include <cstdint>",
         "#include <cstdio>",
