@@ -26,9 +26,11 @@ from npuforge.tile.expr import (
     Type,
     Var,
     align_up,
+    children,
     fold,
     mul,
     rewrite,
+    walk,
 )
 from npuforge.tile.ir import (
     Host,
@@ -46,6 +48,8 @@ from npuforge.tile.ir import (
 
 _INDENT = "    "
 _WORKSPACE_ALIGNMENT = 512
+_LONG = 100  # characters: an expression from here on gets names for its parts
+_SMALLEST_PART = 5
 _OWN_NAMES = ("blocks", "key", "workspaceBytes", "context", "tiling", "platform")
 
 
@@ -322,9 +326,19 @@ class _Tiling:
             value = self.in_host_terms(expr, phase)
             if isinstance(value, Const) or value in self.print.aliases:
                 continue
+            lines += self.shared_parts(name, value)
             local = self.names.fresh(name)
             lines.append(f"const int64_t {local} = {self.print(value)};")
             self.print.aliases[value] = local
+        return lines
+
+    def shared_parts(self, name: str, value: Expr) -> list[str]:
+        """Local variables for what a long expression says twice."""
+        lines = []
+        while len(self.print(value)) > _LONG and (part := _repeated(value, self.print.aliases)):
+            local = self.names.fresh(f"{name}Part")
+            lines.append(f"const int64_t {local} = {self.print(part)};")
+            self.print.aliases[part] = local
         return lines
 
     def in_host_terms(self, expr: Expr, phase: Phase) -> Expr:
@@ -371,6 +385,29 @@ def stream_conditions(phase: Phase, chip: Mapping[str, int]) -> Iterator[tuple[s
             )
             large = Compare(">", size, Const(chip["l2_bytes"] // CACHE_SHARE))
             yield phase.code.streamed[pointer.name], Choose(large, Const(1), Const(0))
+
+
+def _repeated(expr: Expr, named: Mapping[Expr, str]) -> Expr | None:
+    """The largest part that stands in an expression twice and has no name yet."""
+    seen: set[Expr] = set()
+    best: Expr | None = None
+
+    def visit(node: Expr) -> int:
+        nonlocal best
+        if node in named:
+            return 1
+        size = 1 + sum(visit(child) for child in children(node))
+        if (
+            node in seen
+            and size >= _SMALLEST_PART
+            and (best is None or size > len(list(walk(best))))
+        ):
+            best = node
+        seen.add(node)
+        return size
+
+    visit(expr)
+    return best
 
 
 def _in_host_terms(expr: Expr, kernel: Kernel) -> Expr:

@@ -9,13 +9,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from npuforge.lower.compiler import Lowered
-from npuforge.lower.cpp import float_literal
+from npuforge.lower.cpp import TYPES, float_literal
 from npuforge.lower.host_code import Field, HostCode
 from npuforge.lower.names import pascal
 from npuforge.lower.tiling import Tiling, compute_tiling
 from npuforge.tile.expr import Number
 
 _INDENT = "    "
+_BLOCKS = "usedBlocks_"  # fields of programs do not end so
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,10 +26,31 @@ class Baked:
     code: HostCode  # only the schedule chosen, and the fields it uses
     tiling: Tiling
     shapes: Mapping[str, tuple[int, ...]]  # of the inputs
+    attributes: Mapping[str, Number]
 
     @property
     def struct(self) -> str:
         return f"{pascal(self.code.program.name)}Tiling"
+
+    @property
+    def blocks(self) -> str:
+        """The number of blocks that have work, as the entry function writes it."""
+        return f"{self.struct}::{_BLOCKS}"
+
+    @property
+    def case(self) -> str:
+        """What the kernel is built for, in words."""
+        shapes = [f"{name} {list(shape)}" for name, shape in self.shapes.items()]
+        values = [f"{name} {value!r}" for name, value in self.attributes.items()]
+        return ", ".join([*shapes, *values])
+
+    def attribute_literals(self) -> dict[str, str]:
+        """Values of the attributes in C++, where there is a literal for them."""
+        return {
+            item.name: _literal(TYPES[item.type], self.attributes[item.name])
+            for item in self.code.host.attributes
+            if math.isfinite(self.attributes[item.name])
+        }
 
     def renamed(self, name: str) -> Baked:
         """The same for a program of another name."""
@@ -50,21 +72,23 @@ class Baked:
 
     def lines(self) -> list[str]:
         """The structure with the constants."""
-        shown = "; ".join(f"{name} {list(shape)}" for name, shape in self.shapes.items())
-        lines = [f"// Tiling for {shown}." if shown else "// Tiling.", f"struct {self.struct} {{"]
-        lines += [
-            f"{_INDENT}static constexpr {item.type} {item.name} = {self._literal(item)};"
-            for item in self.code.fields
-            if math.isfinite(self.tiling.values[item.name])
-        ]
+        lines = [f"// Tiling for {self.case}.", f"struct {self.struct} {{"]
+        lines.append(f"{_INDENT}static constexpr int64_t {_BLOCKS} = {self.tiling.blocks};")
+        for item in self.code.fields:
+            value = self.tiling.values[item.name]
+            if math.isfinite(value):
+                constant = f"{item.type} {item.name} = {_literal(item.type, value)}"
+                lines.append(f"{_INDENT}static constexpr {constant};")
         return [*lines, "};", ""]
 
-    def _literal(self, item: Field) -> str:
-        value = self.tiling.values[item.name]
-        if item.type == "float":
-            return float_literal(float(value))
-        whole = int(value)
-        return str(whole) if abs(whole) < 1 << 31 else f"{whole}LL"
+
+def _literal(type_: str, value: Number) -> str:
+    if type_ == "float":
+        return float_literal(float(value))
+    if type_ == "bool":
+        return "true" if value else "false"
+    whole = int(value)
+    return str(whole) if abs(whole) < 1 << 31 else f"{whole}LL"
 
 
 def bake(
@@ -75,7 +99,12 @@ def bake(
     """The tiling for inputs of these shapes; `UsageError` where the host refuses them."""
     tiling = compute_tiling(lowered, shapes, attributes)
     inputs = {tensor.name: tuple(shapes[tensor.name]) for tensor in lowered.host.host.inputs}
-    return Baked(_narrowed(lowered.host, tiling.key), tiling, inputs)
+    given = attributes or {}
+    values = {
+        item.name: given.get(item.name, item.default) for item in lowered.host.host.attributes
+    }
+    known = {name: value for name, value in values.items() if value is not None}
+    return Baked(_narrowed(lowered.host, tiling.key), tiling, inputs, known)
 
 
 def _narrowed(code: HostCode, key: int) -> HostCode:

@@ -253,16 +253,10 @@ def _return(code: HostCode) -> str:
 
 def _module(code: HostCode, module: str) -> list[str]:
     name = code.program.name
-    doc = _sentence(code)
+    results = ", ".join(tensor.name for tensor in code.host.outputs)
     return [
         f"PYBIND11_MODULE({module}, m)",
         "{",
-        f'{_INDENT}m.def("{name}", &{pascal(name)}, "{doc}");',
+        f'{_INDENT}m.def("{name}", &{pascal(name)}, "Returns {results}.");',
         "}",
     ]
-
-
-def _sentence(code: HostCode) -> str:
-    takes = ", ".join([t.name for t in code.host.inputs] + [a.name for a in code.host.attributes])
-    gives = ", ".join(tensor.name for tensor in code.host.outputs)
-    return f"{code.program.name}({takes}) -> {gives}"

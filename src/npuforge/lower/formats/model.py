@@ -30,9 +30,10 @@ class ModelShape:
 
     @staticmethod
     def of(host: Host) -> ModelShape:
-        """Attributes to `__init__`, tensors to `forward`, all in the operator's order."""
+        """Attributes to `__init__`, required ones first; tensors to `forward` in their order."""
+        ordered = sorted(host.attributes, key=lambda attribute: attribute.default is not None)
         return ModelShape(
-            init=tuple(_argument(attribute) for attribute in host.attributes),
+            init=tuple(_argument(attribute) for attribute in ordered),
             forward=tuple(tensor.name for tensor in host.inputs),
         )
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 
 from npuforge.lower.compiler import Lowered
@@ -143,10 +144,20 @@ def host_source(lowered: Lowered, baked: Baked | None = None, units: Sequence[st
     return format_cpp(lines)
 
 
-def _read_shapes(code: HostCode) -> Iterator[str]:
+def _read_shapes(code: HostCode, users: Sequence[str]) -> Iterator[str]:
+    """Shapes that the lines in `users` name, as references."""
     for index, tensor in enumerate(code.host.inputs):
         name = f"{camel(tensor.name)}Shape"
-        yield f"const gert::Shape& {name} = context->GetInputShape({index})->GetStorageShape();"
+        if _mentions(users, name):
+            yield f"const gert::Shape& {name} = context->GetInputShape({index})->GetStorageShape();"
+
+
+def _mentions(lines: Sequence[str], name: str) -> bool:
+    word = re.compile(rf"\b{name}\b")
+    return any(word.search(line) for line in lines)
+
+
+def _rank_checks(code: HostCode) -> Iterator[str]:
     for condition, problem in rank_conditions(
         code.host, lambda tensor: f"{camel(tensor)}Shape.GetDimNum()"
     ):
@@ -164,14 +175,18 @@ def _shape_text(tensor: str, axis: int | None) -> str:
     return f"{name}.GetDim({axis})"
 
 
-def _read_attributes(code: HostCode) -> Iterator[str]:
-    if code.host.attributes:
+def _read_attributes(code: HostCode, users: Sequence[str]) -> Iterator[str]:
+    """Attributes that the lines in `users` name, as constants."""
+    wanted = [
+        (index, attribute)
+        for index, attribute in enumerate(code.host.attributes)
+        if _mentions(users, camel(attribute.name))
+    ]
+    if wanted:
         yield "const gert::RuntimeAttrs* attributes = context->GetAttrs();"
-    for index, attribute in enumerate(code.host.attributes):
-        kind = _ATTRIBUTES[attribute.type][1]
-        pointer = f"attributes->GetAttrPointer<{kind}>({index})"
-        type_ = TYPES[attribute.type]
-        yield f"const {type_} {camel(attribute.name)} = *{pointer};"
+    for index, attribute in wanted:
+        pointer = f"attributes->GetAttrPointer<{_ATTRIBUTES[attribute.type][1]}>({index})"
+        yield f"const {TYPES[attribute.type]} {camel(attribute.name)} = *{pointer};"
 
 
 def _tiling_function(code: HostCode, used: set[str]) -> list[str]:
@@ -187,12 +202,14 @@ def _tiling_function(code: HostCode, used: set[str]) -> list[str]:
             *("attributes", "coreCount", "ubBytes", "ubBytesTotal", "workspaces", "systemBytes"),
         ),
     )
+    computed = tiling_lines(code, around, used)
+    ranks = list(_rank_checks(code))
     body = [
         f"{code.tiling_struct} tiling;",
-        *_read_shapes(code),
-        *_read_attributes(code),
+        *_read_shapes(code, [*ranks, *computed]),
+        *ranks,
+        *_read_attributes(code, computed),
     ]
-    computed = tiling_lines(code, around, used)
     if any("coreCount" in line or "ubBytes" in line for line in computed):
         platform = "platform_ascendc::PlatformAscendC(context->GetPlatformInfo())"
         body.append(f"const auto platform = {platform};")
@@ -220,16 +237,14 @@ def _tiling_function(code: HostCode, used: set[str]) -> list[str]:
 
 def _static_tiling_function(code: HostCode, baked: Baked) -> list[str]:
     """The kernel has its numbers; the host refuses other shapes and sets the block count."""
-    body: list[str] = []
-    for index, tensor in enumerate(code.host.inputs):
-        name = f"{camel(tensor.name)}Shape"
-        shape = ", ".join(map(str, baked.shapes[tensor.name]))
-        body += [
-            f"const gert::Shape& {name} = context->GetInputShape({index})->GetStorageShape();",
-            f"if ({name} != gert::Shape({{{shape}}})) {{",
-            f"{_INDENT}return ge::GRAPH_FAILED;  // the kernel is built for [{shape}]",
-            "}",
-        ]
+    tests = [
+        f"{camel(name)}Shape != gert::Shape({{{', '.join(map(str, shape))}}})"
+        for name, shape in baked.shapes.items()
+    ]
+    tests += [f"{camel(name)} != {value}" for name, value in baked.attribute_literals().items()]
+    refusal = f"return ge::GRAPH_FAILED;  // the kernel is built for {baked.case}"
+    checks = [f"if ({' || '.join(tests)}) {{", _INDENT + refusal, "}"] if tests else []
+    body = [*_read_shapes(code, checks), *_read_attributes(code, checks), *checks]
     body += [
         f"context->SetBlockDim({baked.tiling.blocks});",
         *_batch_mode(baked.code),
@@ -262,17 +277,18 @@ def _function(head: str, body: list[str]) -> list[str]:
 
 
 def _infer_shape(code: HostCode, used: set[str]) -> list[str]:
-    body: list[str] = []
-    for index, tensor in enumerate(code.host.inputs):
-        name = f"{camel(tensor.name)}Shape"
-        body.append(f"const gert::Shape& {name} = *context->GetInputShape({index});")
-    body += _read_attributes(code)
     printer = shape_printer(code, _shape_text, camel, used)
+    shapes: list[str] = []
     for index, tensor in enumerate(code.host.outputs):
         output = f"{camel(tensor.name)}Out"
-        body.append(f"gert::Shape* {output} = context->GetOutputShape({index});")
-        body += _output_shape(tensor, output, printer)
-    body.append("return GRAPH_SUCCESS;")
+        shapes.append(f"gert::Shape* {output} = context->GetOutputShape({index});")
+        shapes += _output_shape(tensor, output, printer)
+    body = [
+        f"const gert::Shape& {camel(tensor.name)}Shape = *context->GetInputShape({index});"
+        for index, tensor in enumerate(code.host.inputs)
+        if _mentions(shapes, f"{camel(tensor.name)}Shape")
+    ]
+    body += [*_read_attributes(code, shapes), *shapes, "return GRAPH_SUCCESS;"]
     infer_types = [
         f"context->SetOutputDataType({index}, {ge_type(tensor.dtype)});"
         for index, tensor in enumerate(code.host.outputs)

@@ -51,7 +51,7 @@ def kernel_source(code: HostCode, baked: Baked) -> str:
     listed = ", ".join(
         f"GM_ADDR {name}" for name in [*(n for n, _ in parameters(code)), "workspace"]
     )
-    style = EntryStyle(baked.field, "workspace", blocks=str(baked.tiling.blocks))
+    style = EntryStyle(baked.field, "workspace", blocks=baked.blocks)
     body = [task_type(code), *entry_body(code, style)]
     return format_cpp(
         [

@@ -109,17 +109,14 @@ def _shape_text(tensor: str, axis: int | None) -> str:
 
 
 def _checks(code: HostCode, baked: Baked | None) -> list[str]:
-    conditions = [
-        *rank_conditions(code.host, lambda tensor: f"{camel(tensor)}Shape.size()"),
-    ]
+    conditions = list(rank_conditions(code.host, lambda tensor: f"{camel(tensor)}Shape.size()"))
     if baked:
-        conditions = [
-            (
-                f"{camel(name)}Shape != Shape{{{', '.join(map(str, shape))}}}",
-                f"the kernel is built for {name} {list(shape)}",
-            )
+        tests = [
+            f"{camel(name)}Shape != Shape{{{', '.join(map(str, shape))}}}"
             for name, shape in baked.shapes.items()
         ]
+        tests += [f"{camel(name)} != {value}" for name, value in baked.attribute_literals().items()]
+        conditions = [(" || ".join(tests), f"the kernel is built for {baked.case}")]
     lines: list[str] = []
     for condition, problem in conditions:
         lines += [f"if ({condition}) {{", f"{_INDENT}{_refusal(problem)}", "}"]
