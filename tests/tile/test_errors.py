@@ -214,6 +214,7 @@ WRONG = {
     # ---- TL-09: types the hardware has
     "exp of whole numbers": HEAD + compute("tl.exp(i, i)  # !TL-09") + HOST,
     "tanh of half": HEAD + compute("tl.tanh(h, h)  # !TL-09") + HOST,
+    "rounding to odd": HEAD + compute('tl.cast(i, a, round="odd")  # !TL-09') + HOST,
     "atomic of 64 bits": HEAD
     + kernel(
         "with tl.copyout():",

@@ -291,6 +291,10 @@ def _cast(call: OpCall) -> Op:
         raise call.scope.refuse(
             "TL-04", call.node, f"unknown rounding {attrs['round']!r}", f"one of {ROUNDINGS}"
         )
+    if attrs["round"] == "odd" and (_dtype(src), _dtype(dst)) != ("float32", "float16"):
+        raise call.scope.refuse(
+            "TL-09", call.node, f"no rounding to odd from {_dtype(src)} to {_dtype(dst)}"
+        )
     return call.op((dst,), (call.same_shape(src, dst),), attrs)
 
 

@@ -30,24 +30,22 @@ def apply(
     op: Op, operands: tuple[AnyArray | Number, ...], shapes: tuple[tuple[int, ...], ...]
 ) -> Values:
     """The values of the results of `op`, in the storage form of their types."""
-    request = Request(op, operands, shapes)
-    if op.name in _ELEMENTWISE:
-        return (_elementwise(request, _ELEMENTWISE[op.name]),)
-    for table in (_SPECIAL, REDUCTIONS, REARRANGEMENTS):
-        if op.name in table:
-            return table[op.name](request)
-    raise AssertionError(f"operation {op.name} has no meaning")
+    return MEANINGS[op.name](Request(op, operands, shapes))
 
 
 # ---- element by element -------------------------------------------------------------------------
-def _elementwise(request: Request, function: Callable[..., AnyArray]) -> AnyArray:
+def _elementwise(function: Callable[..., AnyArray]) -> Callable[[Request], Values]:
     """Numbers of any type in, the element type of the result out."""
-    dtype = request.dtype
-    numbers = [request.numbers(index) for index in range(len(request.operands))]
-    result = np.broadcast_to(function(*numbers), request.shapes[0])
-    if dtype.kind == "float":
-        return cast(result.astype(np.float32), _FLOAT32, dtype, "none")
-    return result.astype(dtype.array_type)
+
+    def computed(request: Request) -> Values:
+        dtype = request.dtype
+        numbers = [request.numbers(index) for index in range(len(request.operands))]
+        result = np.broadcast_to(function(*numbers), request.shapes[0])
+        if dtype.kind == "float":
+            return (cast(result.astype(np.float32), _FLOAT32, dtype, "none"),)
+        return (result.astype(dtype.array_type),)
+
+    return computed
 
 
 def _precise(function: Callable[..., Any]) -> Callable[..., AnyArray]:
@@ -212,4 +210,11 @@ _SPECIAL: Mapping[str, Callable[[Request], Values]] = {
     "bool_from_mask": lambda request: (request.array(0).astype(request.dtype.array_type),),
     "is_nan": lambda request: (np.isnan(request.array(0)),),
     "is_inf": lambda request: (np.isinf(request.array(0)),),
+}
+
+MEANINGS: Mapping[str, Callable[[Request], Values]] = {
+    **{name: _elementwise(function) for name, function in _ELEMENTWISE.items()},
+    **_SPECIAL,
+    **REDUCTIONS,
+    **REARRANGEMENTS,
 }
