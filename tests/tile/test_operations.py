@@ -61,7 +61,8 @@ BINARY: dict[str, Callable[..., Array]] = {
 @pytest.mark.parametrize("dtype", ["float16", "float32", "int16", "int32"])
 def test_binary(name: str, dtype: str) -> None:
     if dtype not in ops.table()[name].dtypes:
-        pytest.skip("not an operation of this type")
+        assert name == "div"
+        return
     if find(dtype).kind == "float":
         x, y = floats(5, 7, dtype=dtype), floats(5, 7, dtype=dtype, low=0.5)
     else:
@@ -209,13 +210,18 @@ def test_masks() -> None:
     np.testing.assert_array_equal(got["r"], [0, 0, 1, 0, 0, 0])
 
 
-REDUCTIONS = {"reduce_sum": np.sum, "reduce_max": np.max, "reduce_min": np.min}
+REDUCTIONS: dict[str, Callable[..., Array]] = {
+    "reduce_sum": np.sum,
+    "reduce_max": np.max,
+    "reduce_min": np.min,
+    "reduce_prod": np.prod,
+}
 
 
-@pytest.mark.parametrize("name", [*REDUCTIONS, "reduce_prod"])
+@pytest.mark.parametrize("name", REDUCTIONS)
 def test_reductions(name: str) -> None:
     x = floats(6, 9, low=0.5, high=1.5)
-    function = REDUCTIONS.get(name, np.prod)
+    function = REDUCTIONS[name]
     lines = [f"tl.{name}(r, x, axis=1)", f"tl.{name}(c, x, axis=0)", f"tl.{name}(a[:1], x)"]
     out = {"r": ("float32", (6,)), "c": ("float32", (9,)), "a": ("float32", (1,))}
     got = run_ops(lines, {"x": x}, out)
@@ -329,7 +335,9 @@ def test_float_to_half_by_neighbours(mode: str) -> None:
     bits = RANDOM.integers(0, 2**32, 4000, dtype=np.uint64).astype(np.uint32)
     x = bits.view(np.float32)
     x = x[np.isfinite(x) & (np.abs(x) < 60000)]
-    x = np.concatenate([x, floats(2000), np.float32([1 + 2**-11, 1 + 3 * 2**-11, 2**-25])])
+    x = np.concatenate(
+        [x, floats(2000), np.array([1 + 2**-11, 1 + 3 * 2**-11, 2**-25], np.float32)]
+    )
     found = cast(x, "float16", mode)
     nearest = x.astype(np.float16)
     wide = nearest.astype(np.float64)
