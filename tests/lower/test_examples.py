@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 import torch
-
 from tests.lower.differential import Differential
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "tile"

@@ -82,7 +82,12 @@ class Plan:
     """All buffers of a kernel, and the queue operations at statements."""
 
     buffers: dict[str, BufferPlan]
+    memory: dict[str, str] = field(default_factory=dict)  # buffer whose memory another one uses
     _events: dict[tuple[int, Moment], list[Event]] = field(default_factory=dict)
+
+    def holder(self, name: str) -> str:
+        """The buffer in whose memory this one lies: itself, unless memory is shared."""
+        return self.memory.get(name, name)
 
     def at(self, statement: Stmt, moment: Moment) -> Sequence[Event]:
         """Queue operations at a moment of a statement."""
@@ -93,9 +98,10 @@ class Plan:
 
     def text(self) -> str:
         """The plan as a table."""
-        lines = [f"{'buffer':16} {'kind':10} copies"]
+        lines = [f"{'buffer':16} {'kind':10} {'copies':6} memory of"]
         lines += [
-            f"{name:16} {plan.kind.value:10} {plan.depth}" for name, plan in self.buffers.items()
+            f"{name:16} {plan.kind.value:10} {plan.depth:<6} {self.holder(name)}"
+            for name, plan in self.buffers.items()
         ]
         return "\n".join(lines)
 

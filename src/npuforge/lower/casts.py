@@ -20,7 +20,7 @@ class Step:
 def cast_steps(source: DType, target: DType, rounding: str) -> list[Step]:
     """The instructions that convert `source` to `target`; none where nothing changes."""
     first, last = _device_name(source), _device_name(target)
-    wanted = "CAST_RINT" if rounding == "none" else f"CAST_{rounding.upper()}"
+    wanted = _mode(source, target, rounding)
     if first == last and (rounding == "none" or source.kind != "float"):
         return []
     direct = library.casts().get((first, last))
@@ -33,6 +33,13 @@ def cast_steps(source: DType, target: DType, rounding: str) -> list[Step]:
         Step(find(stop), wanted if mode == "CAST_TRUNC" else mode)
         for stop, mode in zip(stops, path.modes, strict=True)
     ]
+
+
+def _mode(source: DType, target: DType, rounding: str) -> str:
+    """`none` is the usual: towards zero from float to integer, to the nearest otherwise."""
+    if rounding != "none":
+        return f"CAST_{rounding.upper()}"
+    return "CAST_TRUNC" if source.kind == "float" and target.kind != "float" else "CAST_RINT"
 
 
 def _device_name(dtype: DType) -> str:

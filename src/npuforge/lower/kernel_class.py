@@ -11,6 +11,7 @@ from npuforge.lower.cpp import TYPES, Printer
 from npuforge.lower.geometry import Geometry
 from npuforge.lower.names import Namer
 from npuforge.lower.placement import Slot, place
+from npuforge.lower.reuse import shared_memory
 from npuforge.lower.stages import Body, emit_body
 from npuforge.lower.streams import streamed_parameters
 from npuforge.tile.expr import Call, Const, Expr, Program, Var, add, align_up, fold, mul
@@ -64,16 +65,15 @@ def emit_kernel(kernel: Kernel, class_name: str) -> KernelCode:
         names.name(parameter.name, "Gm" if isinstance(parameter, PointerParameter) else "")
     geometry = Geometry(kernel, facts)
     plan = plan_buffers(kernel)
+    for first, *others in shared_memory(kernel, plan):
+        plan.memory |= {other.name: first.name for other in others}
     context = Context(facts, geometry, plan, names, Printer(facts, "device", leaf))
     derived = _name_pitches(kernel, context)
     body = emit_body(kernel, context)
-    sizes = [
-        (name, geometry.bytes(planned.buffer), planned.depth)
-        for name, planned in plan.buffers.items()
-    ]
+    sizes = _sizes(plan, geometry)
     if context.scratch:
         sizes.append((_WORK, _largest(context.scratch), 1))
-    slots = place(kernel, sizes)
+    slots = place(kernel, sizes, plan.holder)
     for slot in slots:
         _derive(slot.size, names.name(slot.name, "Bytes"), derived, context)
     streamed = {name: names.name(name, "Streams") for name in streamed_parameters(kernel)}
@@ -93,6 +93,14 @@ def emit_kernel(kernel: Kernel, class_name: str) -> KernelCode:
         bool(counted),
         body,
     )
+
+
+def _sizes(plan: Plan, geometry: Geometry) -> list[tuple[str, Expr, int]]:
+    """Name, bytes of a copy and copies of everything that takes memory."""
+    wanted: dict[str, list[Expr]] = {}
+    for name, planned in plan.buffers.items():
+        wanted.setdefault(plan.holder(name), []).append(geometry.bytes(planned.buffer))
+    return [(name, _largest(sizes), plan.buffers[name].depth) for name, sizes in wanted.items()]
 
 
 def _name_pitches(kernel: Kernel, context: Context) -> dict[str, Expr]:
@@ -217,7 +225,11 @@ def _members(kernel: Kernel, context: Context, body: Body, kept: list[str]) -> l
     for pointer in kernel.pointers:
         kind = device_type(pointer.tensor.dtype)
         lines.append(f"GlobalTensor<{kind}> {context.names.name(pointer.name, 'Gm')};")
-    lines += [_buffer_declaration(planned, context) for planned in context.plan.buffers.values()]
+    lines += [
+        _buffer_declaration(planned, context)
+        for name, planned in context.plan.buffers.items()
+        if context.plan.holder(name) == name
+    ]
     if context.scratch:
         lines.append("TBuf<TPosition::VECCALC> workBuf;")
     for planned in context.plan.buffers.values():

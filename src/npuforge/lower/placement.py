@@ -9,7 +9,7 @@ operands of one instruction get different *halves*. Only the rounding differs, n
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from npuforge.tile.expr import Const, Expr, add, align_up
@@ -27,9 +27,14 @@ class Slot:
     copies: int
 
 
-def place(kernel: Kernel, sizes: Sequence[tuple[str, Expr, int]]) -> list[Slot]:
-    """Round the sizes (name, bytes of a copy, copies) so that operands avoid each other's banks."""
-    halves = _halves(kernel, [name for name, _, _ in sizes])
+def place(
+    kernel: Kernel, sizes: Sequence[tuple[str, Expr, int]], holder: Callable[[str], str]
+) -> list[Slot]:
+    """Round the sizes (name, bytes of a copy, copies) so that operands avoid each other's banks.
+
+    `holder` names the buffer in whose memory another one lies.
+    """
+    halves = _halves(kernel, [name for name, _, _ in sizes], holder)
     slots: list[Slot] = []
     start = 0
     for index, (name, size, copies) in enumerate(sizes):
@@ -45,13 +50,13 @@ def place(kernel: Kernel, sizes: Sequence[tuple[str, Expr, int]]) -> list[Slot]:
     return slots
 
 
-def _halves(kernel: Kernel, order: list[str]) -> dict[str, int]:
+def _halves(kernel: Kernel, order: list[str], holder: Callable[[str], str]) -> dict[str, int]:
     """0 or 1 for each buffer, so that operands read by one instruction differ where possible."""
     neighbours: dict[str, set[str]] = {name: set() for name in order}
     for statement in walk(kernel.body):
         if isinstance(statement, Op):
             read = {
-                operand.buffer.name
+                holder(operand.buffer.name)
                 for operand in statement.ins
                 if isinstance(operand, View) and not operand.buffer.is_mask
             }

@@ -196,7 +196,7 @@ class _BodyEmitter:
         for buffer in _buffers(stage.body):
             if not self.context.kind(buffer).queued:
                 kind = self.context.element(buffer)
-                place = self.context.names.name(buffer.name, "Buf")
+                place = self.context.names.name(self.context.plan.holder(buffer.name), "Buf")
                 lines.append(
                     f"LocalTensor<{kind}> {self.context.local(buffer)} = {place}.Get<{kind}>();"
                 )
