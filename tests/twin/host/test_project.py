@@ -29,6 +29,16 @@ def test_generated_project(tmp_path: Path) -> None:
         assert project.kernel_sources == (kernel,)
 
 
+def test_copies_in_hidden_folders_are_left_out(tmp_path: Path) -> None:
+    host = write(tmp_path / "op_host" / "scale.cpp", "int a;\n")
+    kernel = write(tmp_path / "op_kernel" / "scale.cpp", KERNEL)
+    for place in ("op_host", "op_kernel"):
+        write(tmp_path / place / ".ipynb_checkpoints" / "scale-checkpoint.cpp", KERNEL)
+    project = OperatorProject.open(tmp_path)
+    assert project.host_sources == (host,)
+    assert project.kernel_sources == (kernel,)
+
+
 def test_call_layer_is_left_out(tmp_path: Path) -> None:
     host = write(tmp_path / "op_host" / "scale_tiling.cpp", '#include "aclnn/opdev/op_log.h"\n')
     write(tmp_path / "op_host" / "scale_l0.cpp", '#include "opdev/op_executor.h"\n')

@@ -123,7 +123,13 @@ def _first(folders: Iterable[Path]) -> Path | None:
 
 
 def _sources(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.rglob("*") if path.suffix in _SUFFIXES)
+    """C++ sources below `folder`; hidden folders hold editors' copies of them."""
+    found = (path for path in folder.rglob("*") if path.suffix in _SUFFIXES)
+    return sorted(path for path in found if not _is_hidden(path.relative_to(folder)))
+
+
+def _is_hidden(path: Path) -> bool:
+    return any(part.startswith(".") for part in path.parts)
 
 
 def _is_call_layer(folder: Path, source: Path) -> bool:
