@@ -172,6 +172,10 @@ class Toolchain:
             return result(step, None, False)
         return result(step, step.entry / output, all_cached and step.cached)
 
+    def _portable(self, flags: Sequence[str]) -> list[str]:
+        """Flags without the place of this checkout: equal runtimes are built once."""
+        return [flag.replace(str(self.cpp_root), ".") for flag in flags]
+
     def _build_runtime(self, progress: Progress) -> Path:
         sandbox = Sandbox.detect()
         runner = self.cpp_root / "runtime" / "runner.cpp"
@@ -305,7 +309,7 @@ class Toolchain:
                 os.path.relpath(folder, project) if folder.is_relative_to(project) else str(folder)
                 for folder in folders
             ),
-            "\0".join(ours),
+            "\0".join(self._portable(ours) if project == self.cpp_root else ours),
             self._header_digest(recipe),
             str(source.relative_to(project)) if source.is_relative_to(project) else str(source),
             file_digest(source) or "",
