@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from npuforge.lower.fuse import fuse_loops
 from npuforge.lower.host_code import HostCode, translate_host
 from npuforge.lower.kernel_class import KernelCode, emit_kernel
 from npuforge.lower.names import Namer, pascal
@@ -31,7 +32,7 @@ def lower(source: str | bytes, soc: str = "910b2") -> Lowered:
     check_program(program)
     names = Namer()
     codes = {
-        id(launch): emit_kernel(launch.kernel, names.fresh(pascal(launch.kernel.name)))
+        id(launch): emit_kernel(fuse_loops(launch.kernel), names.fresh(pascal(launch.kernel.name)))
         for launch in program.launches()
     }
     check_capacity(program, list(codes.values()))
