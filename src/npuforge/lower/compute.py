@@ -319,12 +319,18 @@ def _insert(op: Op, context: Context) -> Lines:
 
 
 # ---- masks ------------------------------------------------------------------------------------
+def _masked_count(tile: View, context: Context) -> str:
+    """Elements a mask covers: all of a tile, pads of its rows included."""
+    rows = context.rows(tile)
+    return context.text(rows.cols if tile.rank == 1 else mul(rows.rows, rows.pitch))
+
+
 def _compare(op: Op, context: Context) -> Lines:
     mask = op.outs[0]
     a, b = op.ins
     assert isinstance(a, View)
     mode = str(op.attrs["op"]).upper()
-    count = context.text(a.shape[0])
+    count = _masked_count(a, context)
     tensors = f"{context.start(mask)}, {context.start(a)}"
     whole = _dtype(a).kind != "float"
     if isinstance(b, View) or whole:
@@ -351,14 +357,14 @@ def _as_tile(
     kind = device_type(_dtype(like))
     tensor = f"work[{context.text(offset)}].ReinterpretCast<{kind}>()"
     value = context.scalar(operand, _dtype(like))
-    return tensor, [f"Duplicate({tensor}, {value}, {context.text(like.shape[0])});"]
+    return tensor, [f"Duplicate({tensor}, {value}, {_masked_count(like, context)});"]
 
 
 def _select(op: Op, context: Context) -> Lines:
     dst = op.outs[0]
     mask, a, b = op.ins
     assert isinstance(mask, View)
-    count = context.text(dst.shape[0])
+    count = _masked_count(dst, context)
     if _dtype(dst).kind != "float":
         return _select_bits(op, mask, count, context)
     masked = context.start(mask)
@@ -412,7 +418,12 @@ def _mask(op: Op, context: Context) -> Lines:
     largest = max((dst, *sources), key=lambda view: element_bytes(view.buffer))
     name = context.helper(_MASK_HELPERS[op.name], context.most(largest.buffer))
     tensors = ", ".join(context.start(view) for view in (dst, *sources))
-    return [f"{name}({tensors}, {context.text(dst.shape[0])}{_work(name)});"]
+    tiles = [view for view in (dst, *sources) if not view.buffer.is_mask]
+    if tiles or dst.rank == 1:
+        count = _masked_count(tiles[0] if tiles else dst, context)
+    else:
+        count = context.text(mul(context.geometry.bytes(dst.buffer), Const(8)))
+    return [f"{name}({tensors}, {count}{_work(name)});"]
 
 
 # ---- reductions, scans, order -------------------------------------------------------------------

@@ -72,8 +72,10 @@ class Geometry:
     def bytes(self, buffer: Buffer) -> Expr:
         """Size of one copy, a multiple of 32 bytes."""
         if buffer.dtype is None:
-            eighth = fold(ExprCall("cdiv", (buffer.shape[0], Const(8))))
-            return align_up(eighth, BLOCK_BYTES)
+            bits = buffer.shape[0]
+            if len(buffer.shape) == 2:  # rows as far apart as those of any element type
+                bits = mul(bits, align_up(buffer.shape[1], BLOCK_BYTES))
+            return align_up(fold(ExprCall("cdiv", (bits, Const(8)))), BLOCK_BYTES)
         size = mul(self.elements(buffer), Const(element_bytes(buffer)))
         return size if self._facts.multiple_of(size, BLOCK_BYTES) else align_up(size, BLOCK_BYTES)
 

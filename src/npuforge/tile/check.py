@@ -5,6 +5,7 @@ ALIGNED    a view that an instruction or a transfer uses starts on a 32 byte bou
 ROWS       a view is made of contiguous rows (TL-16)
 ALIAS      a result overlaps an operand wholly, in element-wise operations, or not at all (TL-12)
 DEFINED    the first access to a buffer writes it (TL-13)
+MASKS      a mask of two dimensions covers whole tiles whose rows lie equally far apart (TL-08)
 """
 
 from __future__ import annotations
@@ -49,6 +50,7 @@ def check_program(program: TileProgram) -> None:
 def _check_kernel(kernel: Kernel, findings: Findings) -> None:
     facts = kernel.facts
     written: set[str] = set()
+    _check_masks(kernel, findings)
     for statement in walk(kernel.body):
         match statement:
             case Load(view=view):
@@ -63,6 +65,38 @@ def _check_kernel(kernel: Kernel, findings: Findings) -> None:
                 _check_op(statement, facts, written, findings)
             case _:
                 pass
+
+
+def _check_masks(kernel: Kernel, findings: Findings) -> None:
+    facts = kernel.facts
+    pitches: dict[str, int] = {}
+    for op in walk(kernel.body):
+        if not isinstance(op, Op):
+            continue
+        views = [*op.outs, *(operand for operand in op.ins if isinstance(operand, View))]
+        masks = [view for view in views if view.buffer.is_mask and view.rank == 2]
+        for view in views if masks else ():
+            *_, last = view.axes
+            cols = view.buffer.shape[-1]
+            whole = last.start == ZERO and facts.equal(last.extent, cols)
+            starts = view.axes[0].start == ZERO or not view.buffer.is_mask
+            if len(view.buffer.shape) != 2 or not whole or not starts:
+                findings.add(
+                    "TL-08",
+                    view.span,
+                    f"{view.buffer.name!r} beside a mask of two dimensions has other rows",
+                    "use views buf[:r, :] of two-dimensional buffers",
+                )
+            if view.buffer.is_mask or facts.multiple_of(cols, _BLOCK_BITS // 8):
+                continue
+            for mask in masks:
+                if pitches.setdefault(mask.buffer.name, lanes(view.buffer)) != lanes(view.buffer):
+                    findings.add(
+                        "TL-08",
+                        view.span,
+                        f"{mask.buffer.name!r} is used with element types of different size",
+                        "make the columns a multiple of 32, or cast before the comparison",
+                    )
 
 
 def _check_op(op: Op, facts: Facts, written: set[str], findings: Findings) -> None:

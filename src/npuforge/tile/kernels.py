@@ -341,8 +341,8 @@ class _KernelTypist:
         dims = args[0].elts if isinstance(args[0], ast.Tuple) else [args[0]]
         if not 1 <= len(dims) <= 3:
             raise self.scope.refuse("TL-15", call, "a buffer has one to three dimensions")
-        if dtype is None and len(dims) > 1:
-            raise self.scope.refuse("TL-15", call, "a mask has one dimension")
+        if dtype is None and len(dims) > 2:
+            raise self.scope.refuse("TL-15", call, "a mask has one or two dimensions")
         shape = tuple(self._extent(dim, name) for dim in dims)
         buffer = Buffer(name, dtype, shape, depth, Span.of(call))
         self.scope.declare(name, buffer, call)

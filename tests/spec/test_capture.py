@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Modules captured as graphs: shapes, parameters, numbers, and files that misbehave."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from npuforge.errors import UsageError
+from npuforge.spec.capture import capture
+
+NORM = """
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def __init__(self, features):
+        super().__init__()
+        self.norm = nn.LayerNorm(features)
+
+    def forward(self, x, scale: float):
+        return torch.relu(self.norm(x)) * scale
+
+
+def get_inputs():
+    return [torch.randn(1 << 20, 4096), 2.5]
+
+
+def get_init_inputs():
+    return [4096]
+"""
+
+
+def written(folder: Path, text: str) -> Path:
+    path = folder / "task.py"
+    path.write_text(text)
+    return path
+
+
+def test_a_module_for_gigabytes_is_captured_without_data(tmp_path: Path) -> None:
+    graph = capture(written(tmp_path, NORM))
+    assert graph.name == "task"
+    by_origin = {source.origin: source for source in graph.sources}
+    assert by_origin["input"].type.shape == (1 << 20, 4096)
+    assert by_origin["parameter"].target == "norm.bias"
+    assert list(graph.scalars.values()) == [2.5]
+    operations = [node.op for node in graph.nodes]
+    assert operations[0] == "aten.native_layer_norm.default"
+    assert operations[-1].startswith("aten.mul")
+    assert [result.mutates for result in graph.results] == [None]
+    assert "native_layer_norm" in graph.text()
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("import torch\n", "AttributeError"),
+        ("def def\n", "SyntaxError"),
+        ("import os\nos._exit(3)\n", "status 3"),
+    ],
+)
+def test_a_file_that_is_no_module_gives_one_line(tmp_path: Path, text: str, reason: str) -> None:
+    with pytest.raises(UsageError, match=reason):
+        capture(written(tmp_path, text))
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no such file"):
+        capture(tmp_path / "absent.py")
