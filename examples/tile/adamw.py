@@ -63,10 +63,10 @@ def adamw_host(
         grad.numel() == total and moment.numel() == total and square.numel() == total,
         "parameter, gradient and moments have the same number of elements",
     )
-    per_core = tl.align_up(max(1, tl.cdiv(total, tl.num_cores())), 64)
+    per_core = tl.align_up(max(4096, tl.cdiv(total, tl.num_cores())), 64)
     n_cores = max(1, tl.cdiv(total, per_core))
     # Four inputs and three outputs, each twice, and one temporary: 60 bytes an element.
-    tile = min(per_core, tl.align_down(tl.ub_bytes() // 60, 64))
+    tile = min(per_core, tl.align_down((tl.ub_bytes() - 8192) // 60, 64))
     decay = 1.0 - lr * weight_decay
     rate = -lr / correction1
     adamw_kernel[n_cores](

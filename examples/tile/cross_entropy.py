@@ -43,9 +43,9 @@ def cross_entropy_host(
     rows, cols = scores.shape
     tl.require(1 <= cols <= 8192, "a row must fit the unified buffer")
     tl.require(classes.numel() == rows, "one class a row")
-    n_cores = max(1, min(tl.num_cores(), rows))
+    n_cores = max(1, min(tl.num_cores(), rows, tl.cdiv(rows * cols, 4096)))
     rows_per_core = tl.cdiv(rows, n_cores)
     # The tile twice and four numbers a row, some of them twice: 8 bytes a column, 28 bytes a row.
     width = tl.align_up(cols, 8)
-    tile_rows = max(1, min(rows_per_core, (tl.ub_bytes() - 8192) // (8 * width + 28)))
+    tile_rows = max(1, min(rows_per_core, (tl.ub_bytes() - 32768) // (8 * width + 28)))
     cross_entropy_kernel[n_cores](scores, classes, loss, rows, cols, rows_per_core, tile_rows)

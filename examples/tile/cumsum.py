@@ -50,9 +50,9 @@ def cumsum_host(x: tl.input(tl.float32), y: tl.output(tl.float32, x.shape)):
     if cols <= 2048:
         # Input and output, each twice, and as much again for the temporaries of the scan.
         row_bytes = 24 * tl.align_up(max(cols, 1), 8)
-        tile_rows = max(1, min(rows_per_core, tl.ub_bytes() // row_bytes))
+        tile_rows = max(1, min(rows_per_core, (tl.ub_bytes() - 24576) // row_bytes))
         short_rows_kernel[n_cores](x, y, rows, max(cols, 1), rows_per_core, tile_rows)
     else:
         # 24 bytes an element as above; a row is summed in pieces, each starting from the last sum.
-        tile = tl.align_down(tl.ub_bytes() // 24, 64)
+        tile = tl.align_down((tl.ub_bytes() - 24576) // 24, 64)
         long_rows_kernel[n_cores](x, y, rows, cols, rows_per_core, tile)

@@ -31,5 +31,5 @@ def embedding_host(
     n_cores = max(1, min(tl.num_cores(), count))
     per_core = tl.cdiv(count, n_cores)
     # One tile of rows, twice: 8 bytes an element.
-    tile_rows = max(1, min(per_core, tl.ub_bytes() // (8 * tl.align_up(dim, 8))))
+    tile_rows = max(1, min(per_core, (tl.ub_bytes() - 8192) // (8 * tl.align_up(dim, 8))))
     embedding_kernel[n_cores](table, index, y, count, dim, per_core, tile_rows)

@@ -57,11 +57,11 @@ def huber_loss_host(
     total = x.numel()
     tl.require(total >= 1, "the mean of nothing is not defined")
     tl.require(target.numel() == total, "x and target have the same number of elements")
-    per_core = tl.align_up(tl.cdiv(total, tl.num_cores()), 64)
+    per_core = tl.align_up(max(4096, tl.cdiv(total, tl.num_cores())), 64)
     n_cores = tl.cdiv(total, per_core)
     # Two inputs twice for double buffering, two more tiles: 24 bytes an element. The sum stays a
     # whole tile until the end: one reduction for each core.
-    tile = min(per_core, tl.align_down((tl.ub_bytes() - 4096) // 24, 64))
+    tile = min(per_core, tl.align_down((tl.ub_bytes() - 24576) // 24, 64))
     partial = tl.workspace((n_cores,), tl.float32)
     partial_kernel[n_cores](x, target, partial, total, per_core, tile, delta)
     finish_kernel[1](partial, loss, n_cores, 1.0 / float(total))

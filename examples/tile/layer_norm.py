@@ -48,11 +48,11 @@ def layer_norm_host(
     rows, cols = x.shape
     tl.require(1 <= cols <= 8192, "a row must fit the unified buffer")
     tl.require(gamma.numel() == cols and beta.numel() == cols, "one scale and shift a column")
-    n_cores = max(1, min(tl.num_cores(), rows))
+    n_cores = max(1, min(tl.num_cores(), rows, tl.cdiv(rows * cols, 4096)))
     rows_per_core = tl.cdiv(rows, n_cores)
     # Scale and shift stay: 8 bytes a column. Two tiles, each twice, and two numbers a row.
     width = tl.align_up(cols, 8)
-    tile_rows = max(1, min(rows_per_core, (tl.ub_bytes() - 8 * width - 4096) // (16 * width + 8)))
+    tile_rows = max(1, min(rows_per_core, (tl.ub_bytes() - 8 * width - 24576) // (16 * width + 8)))
     share = 1.0 / float(cols)
     layer_norm_kernel[n_cores](
         x, gamma, beta, y, rows, cols, rows_per_core, tile_rows, share, eps

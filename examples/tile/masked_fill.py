@@ -33,9 +33,9 @@ def masked_fill_host(
 ):
     total = x.numel()
     tl.require(where.numel() == total, "one truth value for each element")
-    per_core = tl.align_up(max(1, tl.cdiv(total, tl.num_cores())), 256)
+    per_core = tl.align_up(max(4096, tl.cdiv(total, tl.num_cores())), 256)
     n_cores = max(1, tl.cdiv(total, per_core))
     # Input and output twice (16 bytes), truth values twice (2), their float16 form on the way to
     # bits (2), and the filled operand (4): 24 bytes and an eighth an element.
-    tile = min(per_core, tl.align_down(tl.ub_bytes() // 26, 256))
+    tile = min(per_core, tl.align_down((tl.ub_bytes() - 8192) // 26, 256))
     masked_fill_kernel[n_cores](x, where, y, total, per_core, tile, value)

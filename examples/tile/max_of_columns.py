@@ -33,5 +33,5 @@ def max_of_columns_host(x: tl.input(tl.float32), y: tl.output(tl.float32, (x.sha
     tl.require(tile_cols <= 4096, "a stripe of columns must fit the unified buffer")
     n_cores = max(1, tl.cdiv(cols, tile_cols))
     # The tile twice, and half of it again while it is folded: 12 bytes an element.
-    tile_rows = max(1, min(rows, (tl.ub_bytes() - 12 * tile_cols) // (12 * tile_cols)))
+    tile_rows = max(1, min(rows, (tl.ub_bytes() - 12 * tile_cols - 32768) // (12 * tile_cols)))
     max_of_columns_kernel[n_cores](x, y, rows, cols, tile_rows, tile_cols)

@@ -36,9 +36,9 @@ def scale_shift_host(
     rows, cols = x.shape
     tl.require(1 <= cols <= 8192, "a row must fit the unified buffer")
     tl.require(a.numel() == rows and b.numel() == cols, "one factor a row, one summand a column")
-    n_cores = max(1, min(tl.num_cores(), rows))
+    n_cores = max(1, min(tl.num_cores(), rows, tl.cdiv(rows * cols, 4096)))
     rows_per_core = tl.cdiv(rows, n_cores)
     # The row stays; input and output twice each, and a column of factors twice.
     width = tl.align_up(cols, 8)
-    tile_rows = max(1, min(rows_per_core, (tl.ub_bytes() - 4 * width - 4096) // (16 * width + 8)))
+    tile_rows = max(1, min(rows_per_core, (tl.ub_bytes() - 4 * width - 16384) // (16 * width + 8)))
     scale_shift_kernel[n_cores](x, a, b, y, rows, cols, rows_per_core, tile_rows)

@@ -30,7 +30,7 @@ def softmax_kernel(x, y, rows, cols, rows_per_core, tile_rows):
 def softmax_host(x: tl.input(tl.float32), y: tl.output(tl.float32, x.shape)):
     rows, cols = x.shape
     tl.require(cols <= 8192, "a row must fit the unified buffer")
-    n_cores = max(1, min(tl.num_cores(), rows))
+    n_cores = max(1, min(tl.num_cores(), rows, tl.cdiv(rows * cols, 4096)))
     rows_per_core = tl.cdiv(rows, n_cores)
     # Two tiles, each twice for double buffering, and two columns: 16 * cols + 8 bytes a row.
     tile_rows = max(1, min(rows_per_core, 160000 // (16 * max(cols, 8) + 8)))

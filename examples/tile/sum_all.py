@@ -37,7 +37,7 @@ def sum_kernel(x, y, total, per_core, tile):
 
 def sum_all_host(x: tl.input(tl.float32), y: tl.output(tl.float32, (1,))):
     total = x.numel()
-    per_core = tl.align_up(max(1, tl.cdiv(total, tl.num_cores())), 64)
+    per_core = tl.align_up(max(4096, tl.cdiv(total, tl.num_cores())), 64)
     n_cores = max(1, tl.cdiv(total, per_core))
     # The input twice, the running sum once, and room for its reduction: 16 bytes an element.
     tile = min(per_core, tl.align_down(tl.ub_bytes() // 16 - 64, 64))
