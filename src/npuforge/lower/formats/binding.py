@@ -107,7 +107,7 @@ def launch_binding(code: HostCode, module: str) -> str:
     """The Python module that plans and launches on the current stream."""
     host = code.host
     space = plain_host.namespace(code)
-    bytes_there = _options(code, "at::kByte")
+    room, held = _options(code, "at::kByte"), bool(code.host.workspaces)
     body = [
         *_type_checks(code),
         *(
@@ -130,7 +130,7 @@ def launch_binding(code: HostCode, module: str) -> str:
             f"at::empty(plan.{camel(tensor.name)}Shape, {_options(code, _at_type(tensor.dtype))});"
             for tensor in _made(code)
         ),
-        f"at::Tensor workspace = at::empty({{plan.workspaceBytes}}, {bytes_there});",
+        *([f"at::Tensor workspace = at::empty({{plan.workspaceBytes}}, {room});"] if held else []),
         "// Waits until the operators queued before are on the stream, so that the order is kept.",
         "void* stream = c10_npu::getCurrentNPUStream().stream();",
         f"{space}::Launch({', '.join(_addresses(code))});",
@@ -161,7 +161,8 @@ def _addresses(code: HostCode) -> Iterator[str]:
     for tensor in code.host.tensors:
         dense = "Dense" if tensor.role == "in" else ""
         yield f"Address({camel(tensor.name)}{dense})"
-    yield from ("Address(workspace)", "stream")
+    yield "Address(workspace)" if code.host.workspaces else "nullptr"
+    yield "stream"
 
 
 def _as_planned(attribute: Attribute) -> str:

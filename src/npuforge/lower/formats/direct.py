@@ -144,7 +144,7 @@ def _main(code: HostCode, baked: Baked | None) -> list[str]:
         "",
         *_results(code),
         *(f"aclrtFree({camel(tensor.name)});" for tensor in pointers(code)),
-        "aclrtFree(workspace);",
+        *(["aclrtFree(workspace);"] if code.host.workspaces else []),
         "aclrtDestroyStream(stream);",
         "aclrtResetDevice(0);",
         "aclFinalize();",
@@ -183,11 +183,13 @@ def _buffers(code: HostCode) -> Iterator[str]:
             yield f"uint8_t* {name} = Allocate({name}Bytes);"
         else:
             yield f'uint8_t* {name} = Upload("{tensor.name}", {name}Bytes);'
-    yield "uint8_t* workspace = Allocate(plan.workspaceBytes);"
+    if code.host.workspaces:
+        yield "uint8_t* workspace = Allocate(plan.workspaceBytes);"
 
 
 def _launch(code: HostCode, baked: Baked | None) -> str:
-    names = [*(camel(tensor.name) for tensor in pointers(code)), "workspace"]
+    names = [camel(tensor.name) for tensor in pointers(code)]
+    names.append("workspace" if code.host.workspaces else "nullptr")
     if not baked:
         names.append("plan.tiling")
     return f"{code.program.name}<<<plan.blocks, nullptr, stream>>>({', '.join(names)});"
