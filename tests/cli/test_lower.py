@@ -56,7 +56,7 @@ def test_prints_the_kernel(capsys: pytest.CaptureFixture[str]) -> None:
         ("check", ["softmax_kernel: 4 buffers, 1 loads, 5 operations, 1 stores: no finding"]),
         ("buffers", ["tile_in          in         2", "start of copyin: alloc tile_in"]),
         ("placement", ["512 * k + 256", "total "]),
-        ("host", ["struct Plan {", "const char* MakePlan(const Shape& xShape, Plan& plan)"]),
+        ("host", ["struct Plan {", "const char* MakePlan(const Extents& xShape, Plan& plan)"]),
         ("compute", ["class SoftmaxKernel {", "__aicore__ inline void CopyIn("]),
     ],
 )

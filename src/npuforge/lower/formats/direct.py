@@ -161,7 +161,7 @@ def _main(code: HostCode, baked: Baked | None) -> list[str]:
 def _arguments(code: HostCode) -> Iterator[str]:
     position = 0
     for position, tensor in enumerate(code.host.inputs, 1):
-        yield f"const Shape {camel(tensor.name)}Shape = ParseShape(argv[{position}]);"
+        yield f"const Extents {camel(tensor.name)}Shape = ParseShape(argv[{position}]);"
     for index, attribute in enumerate(code.host.attributes, position + 1):
         value = _PARSERS[attribute.type].format(f"argv[{index}]")
         if attribute.default is not None:

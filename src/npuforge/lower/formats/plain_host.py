@@ -34,7 +34,7 @@ def literal(attribute: Attribute) -> str:
 
 def signature(code: HostCode) -> str:
     """The head of the function that plans a launch."""
-    listed = [f"const Shape& {camel(tensor.name)}Shape" for tensor in code.host.inputs]
+    listed = [f"const Extents& {camel(tensor.name)}Shape" for tensor in code.host.inputs]
     listed += [f"{attribute_type(item)} {camel(item.name)}" for item in code.host.attributes]
     return f"const char* MakePlan({', '.join([*listed, 'Plan& plan'])})"
 
@@ -51,10 +51,12 @@ def declarations(code: HostCode, baked: Baked | None = None) -> list[str]:
     members = [] if baked else [f"{code.tiling_struct} tiling{{}};"]
     members += ["int64_t blocks = 1;", "int64_t workspaceBytes = 0;"]
     members += [
-        f"Shape {camel(tensor.name)}Shape;" for tensor in code.host.outputs if tensor.role == "out"
+        f"Extents {camel(tensor.name)}Shape;"
+        for tensor in code.host.outputs
+        if tensor.role == "out"
     ]
     return [
-        "using Shape = std::vector<int64_t>;",
+        "using Extents = std::vector<int64_t>;",
         "",
         "// What the host decides for one call.",
         "struct Plan {",
@@ -90,7 +92,7 @@ def plan_function(code: HostCode, baked: Baked | None = None) -> list[str]:
 
 _COUNT = "ElementCount"
 _COUNT_FUNCTION = [
-    "inline int64_t ElementCount(const Shape& shape)",
+    "inline int64_t ElementCount(const Extents& shape)",
     "{",
     "    int64_t count = 1;",
     "    for (const int64_t extent : shape) {",
@@ -112,7 +114,7 @@ def _checks(code: HostCode, baked: Baked | None) -> list[str]:
     conditions = list(rank_conditions(code.host, lambda tensor: f"{camel(tensor)}Shape.size()"))
     if baked:
         tests = [
-            f"{camel(name)}Shape != Shape{{{', '.join(map(str, shape))}}}"
+            f"{camel(name)}Shape != Extents{{{', '.join(map(str, shape))}}}"
             for name, shape in baked.shapes.items()
         ]
         tests += [f"{camel(name)} != {value}" for name, value in baked.attribute_literals().items()]
@@ -135,7 +137,7 @@ def _output_shapes(code: HostCode, used: set[str]) -> list[str]:
         if isinstance(tensor.shape, SameShape):
             return f"{camel(tensor.shape.tensor)}Shape"
         assert tensor.shape is not None
-        return f"Shape{{{', '.join(printer(extent) for extent in tensor.shape)}}}"
+        return f"Extents{{{', '.join(printer(extent) for extent in tensor.shape)}}}"
 
     return [
         f"plan.{camel(tensor.name)}Shape = {text(tensor)};"

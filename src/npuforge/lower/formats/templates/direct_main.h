@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 namespace {
-using Shape = std::vector<int64_t>;
+using Extents = std::vector<int64_t>;
 
 [[noreturn]] void Fail(const std::string& message)
 {
@@ -16,9 +16,9 @@ void Check(aclError status, const char* what)
 }
 
 // Extents separated by commas.
-Shape ParseShape(const std::string& text)
+Extents ParseShape(const std::string& text)
 {
-    Shape shape;
+    Extents shape;
     for (size_t start = 0; start < text.size();) {
         size_t used = 0;
         shape.push_back(std::stoll(text.substr(start), &used));
@@ -27,7 +27,7 @@ Shape ParseShape(const std::string& text)
     return shape;
 }
 
-size_t ByteCount(const Shape& shape, size_t elementBytes)
+size_t ByteCount(const Extents& shape, size_t elementBytes)
 {
     size_t count = elementBytes;
     for (const int64_t extent : shape) {
