@@ -31,7 +31,8 @@ def layer_norm_kernel(x, gamma, beta, y, rows, cols, rows_per_core, tile_rows, s
             tl.mul(spread[:n], spread[:n], share)
             tl.add(spread[:n], spread[:n], eps)
             tl.sqrt(spread[:n], spread[:n])
-            tl.div(tile_out[:n, :], tile_in[:n, :], spread[:n, None])
+            tl.div(spread[:n], 1.0, spread[:n])
+            tl.mul(tile_out[:n, :], tile_in[:n, :], spread[:n, None])
             tl.mul(tile_out[:n, :], tile_out[:n, :], scale)
             tl.add(tile_out[:n, :], tile_out[:n, :], shift)
         with tl.copyout():
@@ -50,9 +51,10 @@ def layer_norm_host(
     tl.require(gamma.numel() == cols and beta.numel() == cols, "one scale and shift a column")
     n_cores = max(1, min(tl.num_cores(), rows, tl.cdiv(rows * cols, 4096)))
     rows_per_core = tl.cdiv(rows, n_cores)
-    # Scale and shift stay: 8 bytes a column. Two tiles, each twice, and two numbers a row.
+    # Scale and shift stay: 8 bytes a column. Two tiles, each twice: 16 bytes an element. 300 bytes a
+    # row for its numbers and the temporaries of reductions, 12 KB for rounding.
     width = tl.align_up(cols, 8)
-    tile_rows = max(1, min(rows_per_core, (tl.ub_bytes() - 8 * width - 24576) // (16 * width + 8)))
+    tile_rows = max(1, min(rows_per_core, (tl.ub_bytes() - 8 * width - 12288) // (16 * width + 300)))
     share = 1.0 / float(cols)
     layer_norm_kernel[n_cores](
         x, gamma, beta, y, rows, cols, rows_per_core, tile_rows, share, eps

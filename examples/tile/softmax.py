@@ -22,7 +22,8 @@ def softmax_kernel(x, y, rows, cols, rows_per_core, tile_rows):
             tl.sub(tile_out[:n, :], tile_in[:n, :], peak[:n, None])
             tl.exp(tile_out[:n, :], tile_out[:n, :])
             tl.reduce_sum(total[:n], tile_out[:n, :], axis=1)
-            tl.div(tile_out[:n, :], tile_out[:n, :], total[:n, None])
+            tl.div(total[:n], 1.0, total[:n])
+            tl.mul(tile_out[:n, :], tile_out[:n, :], total[:n, None])
         with tl.copyout():
             tl.store(y + row * cols, tile_out[:n, :], stride=cols)
 
@@ -32,6 +33,8 @@ def softmax_host(x: tl.input(tl.float32), y: tl.output(tl.float32, x.shape)):
     tl.require(cols <= 8192, "a row must fit the unified buffer")
     n_cores = max(1, min(tl.num_cores(), rows, tl.cdiv(rows * cols, 4096)))
     rows_per_core = tl.cdiv(rows, n_cores)
-    # Two tiles, each twice for double buffering, and two columns: 16 * cols + 8 bytes a row.
-    tile_rows = max(1, min(rows_per_core, 160000 // (16 * max(cols, 8) + 8)))
+    # Two tiles, each twice for double buffering: 16 bytes an element. A row takes 300 bytes more for
+    # two columns and the temporaries of its reduction; 12 KB are left for rounding.
+    width = tl.align_up(cols, 8)
+    tile_rows = max(1, min(rows_per_core, (tl.ub_bytes() - 12288) // (16 * width + 300)))
     softmax_kernel[n_cores](x, y, rows, cols, rows_per_core, tile_rows)

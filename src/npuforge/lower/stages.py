@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from npuforge.lower.ahead import runs_ahead
 from npuforge.lower.buffers import Event, Kind
 from npuforge.lower.compute import emit_op
 from npuforge.lower.context import Context, device_type
@@ -106,6 +107,8 @@ class _BodyEmitter:
         match statement:
             case Let(variable, _, value):
                 return [self.assignment(variable, value.type, text(value), declared)]
+            case For() if runs_ahead(statement, self.kernel, self.context.plan):
+                return self.loop_ahead(statement, declared)
             case For(counter, _, start, stop, step, body):
                 i = name(counter)
                 forward = f"++{i}" if step == 1 else f"{i} += {step}"
@@ -140,6 +143,61 @@ class _BodyEmitter:
                 if pointer.dtype.name == "float16":
                     read = f"static_cast<float>({read})"
                 return [self.assignment(variable, type_, read, declared)]
+
+    def loop_ahead(self, loop: For, declared: set[str]) -> list[str]:
+        """A loop whose loads are issued one round before their data is used."""
+        text, name = self.context.text, self.context.names.name
+        lets = [statement for statement in loop.body if isinstance(statement, Let)]
+        place = next(i for i, inner in enumerate(loop.body) if isinstance(inner, Stage))
+        stage = loop.body[place]
+        assert isinstance(stage, Stage)
+        counter = name(loop.counter)
+        outer = self.fetch_arguments(loop, stage)
+        inside = [let for let in lets[:place] if let.name in self.needed_by(stage, lets)]
+        lines = self.statements((*inside, stage), {loop.counter, *(n for n, _ in outer)})
+        fetch = self.context.names.fresh("Fetch")
+        parameters = [("int64_t", counter), *((TYPES[type_], name(n)) for n, type_ in outer)]
+        self.body.functions.append(StageFunction(fetch, parameters, lines))
+        rounds = self.context.names.fresh("end")
+        more = "".join(f", {name(n)}" for n, _ in outer)
+        following = f"{counter} + {loop.step}"
+        rest = loop.body[:place] + loop.body[place + 1 :]
+        forward = f"++{counter}" if loop.step == 1 else f"{counter} += {loop.step}"
+        start = text(loop.start)
+        return [
+            "// Loads run one round ahead of the computation.",
+            f"const int64_t {rounds} = {text(loop.stop)};",
+            f"if ({start} < {rounds}) {{",
+            f"{_INDENT}{fetch}({start}{more});",
+            "}",
+            f"for (int64_t {counter} = {start}; {counter} < {rounds}; {forward}) {{",
+            f"{_INDENT}if ({following} < {rounds}) {{",
+            f"{_INDENT * 2}{fetch}({following}{more});",
+            f"{_INDENT}}}",
+            *_indented(self.statements(rest, declared | {loop.counter})),
+            "}",
+        ]
+
+    def needed_by(self, stage: Stage, lets: Sequence[Let]) -> set[str]:
+        """Scalars of the loop that the block needs, directly or through others."""
+        wanted = {
+            node.name
+            for expr in _expressions(stage.body)
+            for node in walk_expr(expr)
+            if isinstance(node, Var)
+        }
+        for let in reversed(lets):
+            if let.name in wanted:
+                wanted |= {node.name for node in walk_expr(let.value) if isinstance(node, Var)}
+        return wanted
+
+    def fetch_arguments(self, loop: For, stage: Stage) -> list[tuple[str, Type]]:
+        """Scalars from around the loop that fetching needs."""
+        lets = [statement for statement in loop.body if isinstance(statement, Let)]
+        own = {let.name for let in lets} | {loop.counter}
+        needed = self.needed_by(stage, lets) - own - self.parameters - self.members
+        types = _scalar_types(self.kernel)
+        return [(name, types[name]) for name in sorted(needed)]
 
     def assignment(self, variable: str, type_: Type, value: str, declared: set[str]) -> str:
         """A declaration where the scalar is new, an assignment otherwise."""
