@@ -65,19 +65,22 @@ def test_memory_the_program_never_reads_back_need_not_be_written(tmp_path: Path)
     body = """
 int main()
 {
-    int32_t host[8];
+    int32_t host[8] = {-1};
     uint8_t *y, *spare;
     aclrtMalloc((void**)&y, 32, ACL_MEM_MALLOC_HUGE_FIRST);
     aclrtMalloc((void**)&spare, 32, ACL_MEM_MALLOC_HUGE_FIRST);
     aclrtMemset(y, 32, 0, 32);
     bump<<<1, nullptr, nullptr>>>(y);
     aclrtMemcpy(host, 32, READ, 32, ACL_MEMCPY_DEVICE_TO_HOST);
+    printf("%d\n", host[0]);
 }
 """
     (tmp_path / "main.asc").write_text(_KERNEL + body.replace("READ", "y"))
     assert run(tmp_path).violations == []
     (tmp_path / "main.asc").write_text(_KERNEL + body.replace("READ", "spare"))
-    assert [violation.rule for violation in run(tmp_path).violations] == ["MEM-09"]
+    done = run(tmp_path)
+    assert [violation.rule for violation in done.violations] == ["MEM-09"]
+    assert done.printed == "0\n"
 
 
 def test_device_functions_may_stand_in_a_unit_of_their_own(tmp_path: Path) -> None:

@@ -57,7 +57,9 @@ uint8_t* allocate(size_t bytes, bool initialised) {
     static int number = 0;
     try {
         const std::string name = "device memory " + std::to_string(++number);
-        Allocation made{map_gm(name, bytes, "", true, initialised, false)};
+        // A process gets its device memory cleared. To count on it is a finding all the same.
+        Allocation made{map_gm(name, bytes, "", true, true, false)};
+        made.buffer.initialised = initialised;
         made.buffer.role_known = false;
         uint8_t* base = made.buffer.base;
         allocations()[base] = std::move(made);
