@@ -72,7 +72,7 @@ int main()
     aclrtMemset(y, 32, 0, 32);
     bump<<<1, nullptr, nullptr>>>(y);
     aclrtMemcpy(host, 32, READ, 32, ACL_MEMCPY_DEVICE_TO_HOST);
-    printf("%d\n", host[0]);
+    printf("%d\\n", host[0]);
 }
 """
     (tmp_path / "main.asc").write_text(_KERNEL + body.replace("READ", "y"))
