@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from npuforge.tile.source import Finding
 
 # Named here so that --help imports no compiler; a test compares them with the compiler's own.
-PASS_NAMES = ("parse", "types", "check", "buffers", "placement", "host", "compute")
+PASS_NAMES = ("parse", "types", "check", "fuse", "buffers", "placement", "host", "compute")
 FORMAT_NAMES = ("msopgen", "direct", "torch", "mkb", "mkb-direct", "npukb", "npukb-kernel")
 _MOST_BYTES = 4 << 20
 

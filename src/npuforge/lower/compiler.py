@@ -32,11 +32,19 @@ def lower(source: str | bytes, soc: str = "910b2") -> Lowered:
     check_program(program)
     names = Namer()
     codes = {
-        id(launch): emit_kernel(fuse_loops(launch.kernel), names.fresh(pascal(launch.kernel.name)))
+        id(launch): emit_kernel(
+            fuse_loops(launch.kernel), names.fresh(_class_name(launch.kernel.name))
+        )
         for launch in program.launches()
     }
     check_capacity(program, list(codes.values()))
     return Lowered(program, tuple(codes.values()), translate_host(program, codes), soc)
+
+
+def _class_name(kernel: str) -> str:
+    """Classes end in `Kernel`, so that none hides a function of the API."""
+    name = pascal(kernel)
+    return name if name.endswith("Kernel") and name != "Kernel" else f"{name}Kernel"
 
 
 def renamed(lowered: Lowered, name: str) -> Lowered:

@@ -16,6 +16,23 @@ _RESERVED = frozenset(
 )
 
 
+# Functions of the C library that host code sees: no kernel with C linkage may be called so.
+_C_LIBRARY = frozenset(
+    """
+    abs acos acosh asin asinh atan atan2 atanh bind cbrt ceil clock close connect copysign cos cosh
+    div erf erfc exit exp exp2 expm1 fabs floor fma fmax fmin fmod free gamma hypot index j0 j1 jn
+    ldexp lgamma link listen log log10 log1p log2 logb lrint lround malloc modf nan pause pipe poll
+    pow rand random read realloc recv remainder remove rename rindex rint round select send signal
+    sin sinh sleep sqrt strlen sync system tan tanh tgamma time trunc wait write y0 y1 yn
+    """.split()  # noqa: SIM905
+)
+
+
+def clashes_with_c(name: str) -> bool:
+    """Whether a kernel of this name cannot be declared beside the C library."""
+    return name in _C_LIBRARY
+
+
 def camel(name: str) -> str:
     """`rows_per_core` as `rowsPerCore`."""
     head, *rest = [part for part in name.split("_") if part] or ["value"]

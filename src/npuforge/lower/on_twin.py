@@ -46,7 +46,7 @@ class TwinProgram:
 
     @cached_property
     def build(self) -> KernelBuild:
-        return Kernel.build(self.source, entry=self.lowered.program.name)
+        return Kernel.build(self.source, entry=direct.entry_name(self.lowered.host))
 
     def launch(
         self,

@@ -71,6 +71,14 @@ def _checked(source: str | bytes, soc: str) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _fused(source: str | bytes, soc: str) -> str:
+    lowered = lower(source, soc)
+    lines: list[str] = []
+    for launch, code in zip(lowered.program.launches(), lowered.kernels, strict=True):
+        lines += [*_kernel(code.kernel, launch.cores), ""]
+    return "\n".join(lines[:-1]) + "\n"
+
+
 def _buffers(source: str | bytes, soc: str) -> str:
     return "\n".join(_plan_text(code) for code in lower(source, soc).kernels)
 
@@ -94,6 +102,7 @@ PASSES: dict[str, Callable[[str | bytes, str], str]] = {
     "parse": _parsed,
     "types": _typed,
     "check": _checked,
+    "fuse": _fused,
     "buffers": _buffers,
     "placement": _placement,
     "host": _host,

@@ -96,7 +96,7 @@ def kernel_with_launcher(code: HostCode, baked: Baked | None = None) -> str:
         "",
         _launch_signature(code),
         "{",
-        f"    {code.program.name}<<<plan.blocks, nullptr, stream>>>({', '.join(names)});",
+        f"    {direct.entry_name(code)}<<<plan.blocks, nullptr, stream>>>({', '.join(names)});",
         "}",
         f"}}  // namespace {plain_host.namespace(code)}",
     ]

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator
 
 from npuforge.lower.compiler import Lowered
@@ -33,6 +34,11 @@ def files(lowered: Lowered, baked: Baked | None = None) -> dict[str, str]:
     }
 
 
+def entry_name(code: HostCode) -> str:
+    """The kernel's name; not the program's own, which may be one of the C library (`exp`)."""
+    return f"{code.program.name}_kernel"
+
+
 def pointers(code: HostCode) -> list[Tensor]:
     """Tensors the kernel takes, each once."""
     return list(code.host.tensors)
@@ -58,7 +64,7 @@ def device_lines(
         lines = [*(tiling_struct(code) if with_struct else []), *definitions(code)]
         style = EntryStyle(lambda item: f"tiling.{item.name}", "workspace", "tiling.key == {}")
         listed.append(f"{code.tiling_struct} tiling")
-    head = f"__global__ __aicore__ void {code.program.name}({', '.join(listed)})"
+    head = f"__global__ __aicore__ void {entry_name(code)}({', '.join(listed)})"
     if any(len(schedule.phases) > 1 for schedule in code.schedules):
         lines.append("// Blocks wait for each other, so they have to start together.")
         head = f"__schedmode__(1) {head}"
@@ -105,6 +111,7 @@ def program_source(code: HostCode, baked: Baked | None = None) -> str:
         "",
         *fill("direct_main.h").splitlines(),
         "",
+        *_usage_lines(code),
         *_main(code, baked),
     ]
     return format_cpp(lines)
@@ -112,7 +119,7 @@ def program_source(code: HostCode, baked: Baked | None = None) -> str:
 
 def _usage(code: HostCode) -> str:
     """How the program is called."""
-    words = [f"<shape of {tensor.name}, as 16,1024>" for tensor in code.host.inputs]
+    words = [f"<shape of {tensor.name}>" for tensor in code.host.inputs]
     words += [
         f"<{attribute.name}>" if attribute.default is None else f"[{attribute.name}]"
         for attribute in code.host.attributes
@@ -120,11 +127,17 @@ def _usage(code: HostCode) -> str:
     return " ".join([f"./{code.program.name}", *words])
 
 
+def _usage_lines(code: HostCode) -> list[str]:
+    parts = textwrap.wrap(f"usage: {_usage(code)}; a shape is written as 16,1024", 90)
+    literals = [f'{_INDENT}"{part} "' for part in parts[:-1]] + [f'{_INDENT}"{parts[-1]}";']
+    return ["constexpr const char* USAGE =", *literals, ""]
+
+
 def _main(code: HostCode, baked: Baked | None) -> list[str]:
     required = len(code.host.inputs) + sum(a.default is None for a in code.host.attributes)
     body = [
         f"if (argc < {required + 1}) {{",
-        f'{_INDENT}Fail("usage: {_usage(code)}");',
+        f"{_INDENT}Fail(USAGE);",
         "}",
         *_arguments(code),
         f"{plain_host.namespace(code)}::Plan plan;",
@@ -192,7 +205,7 @@ def _launch(code: HostCode, baked: Baked | None) -> str:
     names.append("workspace" if code.host.workspaces else "nullptr")
     if not baked:
         names.append("plan.tiling")
-    return f"{code.program.name}<<<plan.blocks, nullptr, stream>>>({', '.join(names)});"
+    return f"{entry_name(code)}<<<plan.blocks, nullptr, stream>>>({', '.join(names)});"
 
 
 def _results(code: HostCode) -> Iterator[str]:

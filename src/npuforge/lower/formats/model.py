@@ -55,9 +55,9 @@ def model_source(
     passed = [shape.inputs.get(tensor.name, tensor.name) for tensor in host.inputs]
     passed += [f"self.{attribute.name}" for attribute in host.attributes]
     lines = [
+        *preamble,
         "import torch",
         "import torch_npu",
-        *preamble,
         f"import {module}",
         "",
         "",

@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 
+from npuforge.errors import UsageError
 from npuforge.lower.compiler import Lowered
 from npuforge.lower.cpp import TYPES, Printer, scalar_functions
 from npuforge.lower.formats.baked import Baked
@@ -20,7 +21,7 @@ from npuforge.lower.kernel_source import (
     parameters,
     task_type,
 )
-from npuforge.lower.names import camel, pascal
+from npuforge.lower.names import camel, clashes_with_c, pascal
 from npuforge.lower.wrap import format_cpp
 from npuforge.tile.expr import Type
 from npuforge.tile.ir import Attribute, SameShape, Tensor
@@ -61,6 +62,11 @@ def sources(
 ) -> dict[str, str]:
     """The C++ of the project: tiling data (none where it is baked in), host, kernel."""
     name = lowered.program.name
+    if clashes_with_c(name):
+        raise UsageError(
+            f"a kernel cannot be called {name!r}, which the C library has: "
+            f"name the host function {name}_custom_host"
+        )
     texts = {} if baked else {f"op_host/{name}_tiling.h": tiling_header(lowered.host)}
     return {
         **texts,

@@ -55,6 +55,7 @@ def direct_answer(
         "from pathlib import Path",
         "",
         'sys.path.insert(0, str(Path(__file__).resolve().parent / "kernel" / "build"))',
+        "",
     )
     source = model_source(host, model or ModelShape.of(host), module, name, preamble=preamble)
     sources = {
