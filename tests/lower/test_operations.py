@@ -1,0 +1,261 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operations that neither the examples nor the random programs use, interpreter against kernel."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.lower.differential import Differential
+
+RNG = np.random.default_rng(7)
+
+
+def flat_program(
+    inputs: str, outputs: str, buffers: str, loads: str, body: str, stores: str
+) -> str:
+    """One core, one tile of n elements."""
+    names = [part.split(":")[0].strip() for part in (inputs + ", " + outputs).split("),")]
+
+    def lines(text: str, depth: int) -> str:
+        return "\n".join(" " * depth + line for line in text.strip().splitlines())
+
+    return f"""import tile.language as tl
+
+
+@ascend_kernel
+def probe_kernel({", ".join(names)}, n):
+{lines(buffers, 4)}
+    with tl.copyin():
+{lines(loads, 8)}
+    with tl.compute():
+{lines(body, 8)}
+    with tl.copyout():
+{lines(stores, 8)}
+
+
+def probe_host({inputs}, {outputs}):
+    n = {names[0]}.numel()
+    tl.require(1 <= n <= 2048, "one tile")
+    probe_kernel[1]({", ".join(names)}, n)
+"""
+
+
+def f32(*names: str) -> str:
+    return "\n".join(f"{name} = tl.alloc_ub(n, dtype=tl.float32)" for name in names)
+
+
+def i32(*names: str) -> str:
+    return "\n".join(f"{name} = tl.alloc_ub(n, dtype=tl.int32)" for name in names)
+
+
+def test_functions_of_two_tiles_and_products() -> None:
+    text = flat_program(
+        "x: tl.input(tl.float32), y: tl.input(tl.float32)",
+        "p: tl.output(tl.float32, x.shape), m: tl.output(tl.float32, x.shape), "
+        "r: tl.output(tl.float32, (1,)), s: tl.output(tl.float32, x.shape), "
+        "v: tl.output(tl.float32, x.shape)",
+        f32("a", "b", "c", "d", "f", "g") + "\ne = tl.alloc_ub(8, dtype=tl.float32)",
+        "tl.load(x, a)\ntl.load(y, b)",
+        """
+tl.abs(c, a)
+tl.pow(c, c, b)
+tl.floor_mod(d, a, b)
+tl.minimum(f, a, 1.25)
+tl.maximum(f, f, 0.75)
+tl.reduce_prod(e[:1], f)
+tl.reverse(f, a)
+tl.cummax(g, a)
+""",
+        "tl.store(p, c)\ntl.store(m, d)\ntl.store(r, e[:1])\ntl.store(s, f)\ntl.store(v, g)",
+    )
+    program = Differential(text)
+    for n in (1, 7, 64, 130):
+        x = RNG.uniform(0.8, 1.2, n).astype(np.float32)
+        program.agree({"x": x, "y": RNG.uniform(0.5, 2.0, n).astype(np.float32)})
+
+
+def test_sorting_and_positions() -> None:
+    text = flat_program(
+        "x: tl.input(tl.float32)",
+        "v: tl.output(tl.float32, x.shape), i: tl.output(tl.int32, x.shape), "
+        "a: tl.output(tl.float32, (1,)), k: tl.output(tl.int32, (1,))",
+        f32("src", "values")
+        + "\n"
+        + i32("places")
+        + "\nbest = tl.alloc_ub(8, dtype=tl.float32)\nplace = tl.alloc_ub(8, dtype=tl.int32)",
+        "tl.load(x, src)",
+        "tl.sort(values, places, src)\ntl.argmin(best[:1], place[:1], src)",
+        "tl.store(v, values)\ntl.store(i, places)\ntl.store(a, best[:1])\ntl.store(k, place[:1])",
+    )
+    program = Differential(text)
+    for n in (1, 31, 32, 33, 1000):
+        program.agree({"x": RNG.permutation(n).astype(np.float32)})
+
+
+def test_bits_and_whole_numbers() -> None:
+    text = flat_program(
+        "x: tl.input(tl.int32), w: tl.input(tl.int16)",
+        "y: tl.output(tl.int32, x.shape), b: tl.output(tl.int16, w.shape), "
+        "c: tl.output(tl.int32, x.shape)",
+        i32("a", "d", "e")
+        + "\nf = tl.alloc_ub(n, dtype=tl.int16)\ng = tl.alloc_ub(n, dtype=tl.int16)\n"
+        + "m = tl.alloc_mask(n)",
+        "tl.load(x, a)\ntl.load(w, f)",
+        """
+tl.shift_left(d, a, 3)
+tl.shift_right(d, d, 1)
+tl.sub(d, 7, d)
+tl.bit_not(g, f)
+tl.bit_and(g, g, f)
+tl.bit_or(g, g, f)
+tl.compare(m, a, 3, "lt")
+tl.select(e, m, a, -1)
+""",
+        "tl.store(y, d)\ntl.store(b, g)\ntl.store(c, e)",
+    )
+    program = Differential(text)
+    for n in (1, 63, 257):
+        x = RNG.integers(-1000, 1000, n).astype(np.int32)
+        program.agree({"x": x, "w": RNG.integers(-9, 9, n).astype(np.int16)})
+
+
+def test_not_a_number_and_infinity() -> None:
+    text = flat_program(
+        "x: tl.input(tl.float32)",
+        "y: tl.output(tl.bool, x.shape), z: tl.output(tl.bool, x.shape)",
+        f32("a")
+        + "\nm = tl.alloc_mask(n)\nk = tl.alloc_mask(n)\n"
+        + "b = tl.alloc_ub(n, dtype=tl.bool)\nc = tl.alloc_ub(n, dtype=tl.bool)",
+        "tl.load(x, a)",
+        "tl.is_nan(m, a)\ntl.is_inf(k, a)\ntl.bool_from_mask(b, m)\ntl.mask_not(k, k)\n"
+        "tl.bool_from_mask(c, k)",
+        "tl.store(y, b)\ntl.store(z, c)",
+    )
+    program = Differential(text)
+    x = RNG.standard_normal(100).astype(np.float32)
+    x[[3, 50, 99]] = np.nan
+    x[[0, 64]] = np.inf
+    x[70] = -np.inf
+    program.agree({"x": x})
+
+
+GROUPS = """import tile.language as tl
+
+
+@ascend_kernel
+def groups_kernel(x, y, z, n, blocks, pairs):
+    a = tl.alloc_ub(n, dtype=tl.float32)
+    b = tl.alloc_ub(blocks, dtype=tl.float32)
+    c = tl.alloc_ub(pairs, dtype=tl.float32)
+    with tl.copyin():
+        tl.load(x, a)
+    with tl.compute():
+        tl.block_reduce_max(b, a)
+        tl.pair_reduce_sum(c, a)
+    with tl.copyout():
+        tl.store(y, b)
+        tl.store(z, c)
+
+
+def groups_host(
+    x: tl.input(tl.float32),
+    y: tl.output(tl.float32, (512 // 8,)),
+    z: tl.output(tl.float32, (512 // 2,)),
+):
+    tl.require(x.numel() == 512, "512 elements")
+    groups_kernel[1](x, y, z, 512, 64, 256)
+"""
+
+
+def test_reductions_of_blocks_and_pairs() -> None:
+    Differential(GROUPS).agree({"x": RNG.standard_normal(512).astype(np.float32)})
+
+
+PLANES = """import tile.language as tl
+
+
+@ascend_kernel
+def planes_kernel(x, y, c, h, w, oh, ow):
+    core = tl.program_id(0)
+    tile = tl.alloc_ub((c, oh, ow), dtype=tl.float32)
+    out = tl.alloc_ub((c, oh, ow), dtype=tl.float32)
+    line = tl.alloc_ub(ow, dtype=tl.float32)
+    for t in range(1):
+        with tl.copyin():
+            tl.load(x + core * c * h * w + w + 1, tile, stride=(h * w, w))
+        with tl.compute():
+            tl.mul(out, tile, 2.0)
+            tl.copy(line, out[0, 0, :])
+            first = tl.extract_scalar(line, 0)
+            tl.insert_scalar(line, 0, first + 1.0)
+            tl.add(out, out, line)
+        with tl.copyout():
+            tl.store(y + core * c * oh * ow, out, stride=(oh * ow, ow))
+
+
+def planes_host(
+    x: tl.input(tl.float32),
+    y: tl.output(tl.float32, (x.shape[0], x.shape[1], x.shape[2] - 1, x.shape[3] - 1)),
+):
+    n, c, h, w = x.shape
+    tl.require(h >= 2 and w >= 2 and c * h * (w + 8) <= 4096, "a window within the image")
+    planes_kernel[n](x, y, c, h, w, h - 1, w - 1)
+"""
+
+
+@pytest.mark.parametrize("shape", [(1, 1, 2, 2), (3, 2, 5, 9), (2, 4, 7, 33)], ids=str)
+def test_three_dimensions_and_single_elements(shape: tuple[int, ...]) -> None:
+    Differential(PLANES).agree({"x": RNG.standard_normal(shape).astype(np.float32)})
+
+
+MEETING = """import tile.language as tl
+
+
+@ascend_kernel
+def start_kernel(top, low):
+    a = tl.alloc_ub(8, dtype=tl.float32)
+    b = tl.alloc_ub(8, dtype=tl.float32)
+    with tl.compute():
+        tl.fill(a, -1e30)
+        tl.fill(b, 1e30)
+    with tl.copyout():
+        tl.store(top, a[:1])
+        tl.store(low, b[:1])
+
+
+@ascend_kernel
+def meet_kernel(x, k, top, low, per_core):
+    a = tl.alloc_ub(per_core, dtype=tl.float32)
+    b = tl.alloc_ub(8, dtype=tl.float32)
+    c = tl.alloc_ub(8, dtype=tl.float32)
+    with tl.copyin():
+        which = tl.load_scalar(k + tl.program_id(0))
+    with tl.copyin():
+        tl.load(x + which * per_core, a)
+    with tl.compute():
+        tl.reduce_max(b[:1], a)
+        tl.reduce_min(c[:1], a)
+    with tl.copyout():
+        tl.store(top, b[:1], atomic="max")
+        tl.store(low, c[:1], atomic="min")
+
+
+def meet_host(
+    x: tl.input(tl.float32),
+    k: tl.input(tl.int32),
+    top: tl.output(tl.float32, (1,)),
+    low: tl.output(tl.float32, (1,)),
+):
+    n = k.numel()
+    tl.require(1 <= n <= tl.num_cores(), "one core a part")
+    start_kernel[1](top, low)
+    meet_kernel[n](x, k, top, low, x.numel() // n)
+"""
+
+
+def test_cores_meet_in_largest_and_smallest() -> None:
+    program = Differential(MEETING)
+    for cores, part in [(1, 8), (5, 37), (40, 100)]:
+        order = RNG.permutation(cores).astype(np.int32)
+        x = RNG.standard_normal(cores * part).astype(np.float32)
+        program.agree({"x": x, "k": order})
