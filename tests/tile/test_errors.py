@@ -241,7 +241,7 @@ WRONG = {
     + kernel("p = tl.alloc_ub((2, 2, 2, 8), dtype=tl.float32)  # !TL-15")
     + HOST,
     "empty buffer": HEAD + kernel("p = tl.alloc_ub(0, dtype=tl.float32)  # !TL-15") + HOST,
-    "mask of two dimensions": HEAD + kernel("p = tl.alloc_mask((2, 8))  # !TL-15") + HOST,
+    "mask of three dimensions": HEAD + kernel("p = tl.alloc_mask((2, 8, 8))  # !TL-15") + HOST,
     # ---- TL-16: places
     "beyond the buffer": HEAD + compute("tl.exp(a[:65], b[:65])  # !TL-16") + HOST,
     "before the buffer": HEAD + compute("tl.exp(a[-8:], b[:8])  # !TL-16") + HOST,
@@ -286,7 +286,7 @@ def first(x, y, n):
     b = tl.alloc_ub(64, dtype=tl.float99)  # !TL-04
     c = tl.alloc_ub(64, dtype=tl.float32)
     d = tl.alloc_ub(64, dtype=tl.float16)
-    m = tl.alloc_mask((64, 2))  # !TL-15
+    m = tl.alloc_mask((64, 2, 2))  # !TL-15
     count = n + missing  # !TL-03
     half = n / 2
     half = 3  # !TL-05
