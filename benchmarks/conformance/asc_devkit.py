@@ -6,7 +6,8 @@
 Every example is classified; the vector ones for this architecture run, each with all its scenarios
 (`asc_devkit_examples`). An example passes when every scenario does. Findings are shown with the
 place they name and, where somebody has looked into them, with the reason they are right
-(`asc_devkit_judged.toml`). Exits 0 whatever the rate.
+(`asc_devkit_judged.toml`). Exits 0 whatever the rate. Scripts of two examples need
+ml_dtypes installed.
 """
 
 from __future__ import annotations
