@@ -106,7 +106,7 @@ class Printer:
     aliases: dict[Expr, str] = field(default_factory=dict)  # expressions that have a name
 
     def __call__(self, expr: Expr, parent: int = 0) -> str:
-        if not isinstance(expr, Const) and expr in self.aliases:
+        if self.aliases and isinstance(expr, Binary | Call) and expr in self.aliases:
             return self.aliases[expr]
         match expr:
             case Const(value):

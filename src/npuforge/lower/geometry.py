@@ -91,7 +91,7 @@ class Geometry:
         strides = self.strides(view.buffer)
         total: Expr = ZERO
         for axis in view.axes:
-            if axis.dim is not None:
+            if axis.dim is not None and axis.start != ZERO:
                 total = add(total, mul(axis.start, strides[axis.dim]))
         return total
 

@@ -121,7 +121,8 @@ def _derive(expr: Expr, name: str, derived: dict[str, Expr], context: Context) -
 
 
 def _largest(sizes: list[Expr]) -> Expr:
-    unique = list(dict.fromkeys(fold(size) for size in sizes))
+    distinct = {id(size): size for size in sizes}.values()  # the same one many times over
+    unique = list(dict.fromkeys(fold(size) for size in distinct))
     constants = [size.value for size in unique if isinstance(size, Const)]
     others: list[Expr] = [size for size in unique if not isinstance(size, Const)]
     if constants:

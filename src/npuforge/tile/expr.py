@@ -49,7 +49,7 @@ class Var:
     """A variable, parameter or loop counter."""
 
     name: str
-    type: Type
+    type: Type = field(hash=False)  # follows from name and version
     version: int = 0
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 

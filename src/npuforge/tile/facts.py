@@ -115,8 +115,10 @@ class Facts:
 
     def expand(self, expr: Expr) -> Expr:
         """Variables replaced by what defines them, as far as known."""
+        if isinstance(expr, Const):
+            return expr
         if expr not in self._expanded:
-            wide = expr
+            wide: Expr = expr
             for _ in range(_EXPANSIONS):
                 used = [d for part in walk(wide) if (d := self._definition(part)) is not None]
                 if not used or sum(1 for found in used for _ in walk(found)) > _MOST_NODES:
@@ -167,7 +169,9 @@ class Facts:
             None if low is None or abs(low) >= _LARGEST else low,
             None if high is None or abs(high) >= _LARGEST else high,
         )
-        return _intersect(derived, self.assumed[expr]) if expr in self.assumed else derived
+        if not self.assumed or isinstance(expr, Const) or expr not in self.assumed:
+            return derived
+        return _intersect(derived, self.assumed[expr])
 
     def _derived_bounds(self, expr: Expr) -> Bounds:
         match expr:

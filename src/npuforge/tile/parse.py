@@ -56,6 +56,8 @@ _OTHERS = (
     ast.And, ast.Or, ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE,
 )  # fmt: skip
 _KNOWN = frozenset((*_STATEMENTS, *_EXPRESSIONS, *_OTHERS))
+# Nodes that hold nothing to look at.
+_BARE = frozenset(_OTHERS[7:])
 _ATTRIBUTES_OF_TENSORS = frozenset({"shape", "numel"})
 
 
@@ -131,7 +133,10 @@ def _limit_constructs(tree: ast.Module, findings: Findings) -> None:
         if type(node) not in _KNOWN:
             findings.add("TL-01", node, f"the language has no {_called(node)}")
             continue  # what is inside is no further error
-        stack += [(child, depth + 1) for child in _children(node)]
+        if type(node) in _BARE:
+            continue
+        if not isinstance(node, ast.Name | ast.Constant):
+            stack += [(child, depth + 1) for child in _children(node)]
         if isinstance(node, ast.Attribute):
             _check_attribute(node, findings)
         elif isinstance(node, ast.Constant):

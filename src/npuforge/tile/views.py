@@ -86,6 +86,8 @@ def _axis(buffer: Buffer, dim: int, item: ast.expr, scope: Scope) -> Axis:
         return Axis(dim, index, ONE, kept=False)
     if item.step is not None:
         raise scope.refuse("TL-16", item, "slices have no step")
+    if item.lower is None and item.upper is None:
+        return Axis(dim, ZERO, extent)
     start = ZERO if item.lower is None else scope.integer(item.lower)
     stop = extent if item.upper is None else scope.integer(item.upper)
     if any(isinstance(end, Const) and end.value < 0 for end in (start, stop)):
