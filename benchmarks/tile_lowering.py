@@ -3,8 +3,8 @@
 
     python benchmarks/tile_lowering.py [--rounds N]
 
-Thread CPU time, best of the rounds, beside the time Python's own parser takes for the same text: the
-ratio says the same on any machine.
+Thread CPU time, best of the rounds, beside the time Python's own parser takes for the same text:
+the ratio says the same on any machine.
 """
 
 from __future__ import annotations
