@@ -192,7 +192,7 @@ def _init(
         kind = device_type(pointer.tensor.dtype)
         body.append(f"{name}.SetGlobalBuffer(reinterpret_cast<__gm__ {kind}*>({name}Addr));")
         if pointer.name in streamed:
-            hint = f"{name}.SetL2CacheHint(CacheMode::CACHE_MODE_DISABLE);"
+            hint = f"{name}.SetL2CacheHint<CacheRwMode::READ>(CacheMode::CACHE_MODE_DISABLE);"
             body += [f"if ({streamed[pointer.name]} != 0) {{", _INDENT + hint, "}"]
     for scalar in kernel.scalars:
         name = context.names.name(scalar.name)

@@ -22,7 +22,7 @@ def streamed_parameters(kernel: Kernel) -> list[str]:
     """Names of the parameters that are read once."""
     found: list[str] = []
     for pointer in kernel.pointers:
-        if pointer.tensor.role != "in":
+        if pointer.tensor.role not in ("in", "inout"):
             continue
         sites = _sites(kernel.body, pointer.name, (), kernel.facts)
         if sites == [True]:

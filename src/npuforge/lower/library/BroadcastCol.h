@@ -15,7 +15,6 @@ __aicore__ inline void BroadcastCol(const LocalTensor<T>& dst, const LocalTensor
     for (int32_t r = 0; r < rows; r += group) {
         const int32_t count = rows - r < group ? rows - r : group;
         Brcb(blocks, v[r], static_cast<uint8_t>((count + 7) / 8), {1, 8});
-        PipeBarrier<PIPE_V>();
         if (pitch <= 4095 * block && chunks <= count) {
             const CopyRepeatParams byRow(1, 0, static_cast<uint16_t>(pitch / block), 1);
             for (int32_t c = 0; c < width; c += lanes) {
@@ -37,6 +36,5 @@ __aicore__ inline void BroadcastCol(const LocalTensor<T>& dst, const LocalTensor
                 }
             }
         }
-        PipeBarrier<PIPE_V>();
     }
 }

@@ -6,6 +6,5 @@ __aicore__ inline void BytesFromMask(const LocalTensor<uint8_t>& bytes, const Lo
 {
     const LocalTensor<half> wide = work.ReinterpretCast<half>();
     SelectScalars(wide, mask, static_cast<half>(1), static_cast<half>(0), n);
-    PipeBarrier<PIPE_V>();
     Cast(bytes, wide, RoundMode::CAST_RINT, static_cast<uint32_t>(n));
 }

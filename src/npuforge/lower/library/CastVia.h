@@ -7,6 +7,5 @@ __aicore__ inline void CastVia(const LocalTensor<To>& dst, const LocalTensor<Fro
 {
     const LocalTensor<Mid> mid = work.template ReinterpretCast<Mid>();
     Cast(mid, src, first, static_cast<uint32_t>(n));
-    PipeBarrier<PIPE_V>();
     Cast(dst, mid, second, static_cast<uint32_t>(n));
 }

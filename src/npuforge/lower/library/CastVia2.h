@@ -7,6 +7,5 @@ __aicore__ inline void CastVia2(const LocalTensor<To>& dst, const LocalTensor<Fr
     const LocalTensor<Near> near = work.template ReinterpretCast<Near>();
     const LocalTensor<uint8_t> rest = work[(n * static_cast<int32_t>(sizeof(Near)) + 31) / 32 * 32];
     Cast(near, src, first, static_cast<uint32_t>(n));
-    PipeBarrier<PIPE_V>();
     CastVia<Far>(dst, near, second, third, n, rest);
 }

@@ -14,7 +14,6 @@ __aicore__ inline void Col@Op@(const LocalTensor<T>& dst, const LocalTensor<T>& 
     for (int32_t r = 0; r < rows; r += group) {
         const int32_t count = rows - r < group ? rows - r : group;
         Brcb(blocks, v[r], static_cast<uint8_t>((count + 7) / 8), {1, 8});
-        PipeBarrier<PIPE_V>();
         if (pitch <= 255 * block && chunks <= count) {
             const uint8_t stride = static_cast<uint8_t>(pitch / block);
             for (int32_t c = 0; c < width; c += lanes) {
@@ -32,6 +31,5 @@ __aicore__ inline void Col@Op@(const LocalTensor<T>& dst, const LocalTensor<T>& 
             SetMaskNorm();
             ResetMask();
         }
-        PipeBarrier<PIPE_V>();
     }
 }

@@ -20,16 +20,13 @@ __aicore__ inline void ColReduce@Red@(const LocalTensor<T>& dst, const LocalTens
     half = half > rows / 2 ? rows / 2 : (half < 1 ? 1 : half);
     const LocalTensor<T> fold = half == 1 ? dst : work.template ReinterpretCast<T>();
     @Op@Tile(fold, width, src, pitch, src[half * pitch], pitch, half, width);
-    PipeBarrier<PIPE_V>();
     for (int32_t done = 2 * half; done < rows; done += half) {
         const int32_t count = rows - done < half ? rows - done : half;
         @Op@Tile(fold, width, fold, width, src[done * pitch], pitch, count, width);
-        PipeBarrier<PIPE_V>();
     }
     for (int32_t left = half; left > 1;) {
         const int32_t upper = left / 2;
         left -= upper;
         @Op@(left == 1 ? dst : fold, fold, fold[left * width], upper * width);
-        PipeBarrier<PIPE_V>();
     }
 }

@@ -25,16 +25,13 @@ __aicore__ inline void ColScan@Red@(const LocalTensor<T>& dst, const LocalTensor
     if (dst.GetPhyAddr() != src.GetPhyAddr()) {
         const uint16_t gap = static_cast<uint16_t>(blocks == 1 ? 0 : (step - width) / block);
         DataCopy(dst, src, DataCopyParams(static_cast<uint16_t>(blocks), static_cast<uint16_t>(width / block), gap, gap));
-        PipeBarrier<PIPE_V>();
     }
     for (int32_t k = 1; k < depth; ++k) {
         const int32_t count = (rows - k + depth - 1) / depth;
         @Op@Tile(dst[k * pitch], step, dst[(k - 1) * pitch], step, src[k * pitch], step, count, width);
-        PipeBarrier<PIPE_V>();
     }
     for (int32_t r = depth; r < rows; r += depth) {
         const int32_t count = rows - r < depth ? rows - r : depth;
         @Op@Tile(dst[r * pitch], pitch, dst[r * pitch], pitch, dst[(r - 1) * pitch], 0, count, width);
-        PipeBarrier<PIPE_V>();
     }
 }

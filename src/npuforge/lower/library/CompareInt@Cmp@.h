@@ -7,6 +7,5 @@ __aicore__ inline void CompareInt@Cmp@(const LocalTensor<uint8_t>& mask, const L
     const LocalTensor<int32_t> @Other@ = work.ReinterpretCast<int32_t>();
     const int32_t whole = (n + 63) / 64 * 64;
     @Fold@(@Other@, a, b, whole);
-    PipeBarrier<PIPE_V>();
     Compare(mask, @Other@, a, CMPMODE::EQ, static_cast<uint32_t>(whole));@Flip@
 }

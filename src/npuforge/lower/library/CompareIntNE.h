@@ -4,6 +4,5 @@ __aicore__ inline void CompareIntNE(const LocalTensor<uint8_t>& mask, const Loca
                                     const LocalTensor<int32_t>& b, int32_t n)
 {
     Compare(mask, a, b, CMPMODE::EQ, static_cast<uint32_t>((n + 63) / 64 * 64));
-    PipeBarrier<PIPE_V>();
     MaskNot(mask, mask, n);
 }

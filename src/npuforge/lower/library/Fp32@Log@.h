@@ -3,7 +3,5 @@
 __aicore__ inline void Fp32@Log@(const LocalTensor<float>& dst, const LocalTensor<float>& src, int32_t n)
 {
     Ln(dst, src, n);
-    PipeBarrier<PIPE_V>();
     Muls(dst, dst, @Factor@, n);
-    PipeBarrier<PIPE_V>();
 }

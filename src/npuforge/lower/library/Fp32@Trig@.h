@@ -10,30 +10,18 @@ __aicore__ inline void Fp32@Trig@(const LocalTensor<float>& dst, const LocalTens
     const LocalTensor<float> r = k[part];
     const LocalTensor<float> t = r[part];
     Muls(k, src, 0.31830988618f, n);
-    Muls(r, src, 1.0f, n);
-    PipeBarrier<PIPE_V>();@Before@
+    Muls(r, src, 1.0f, n);@Before@
     Cast(k, k, RoundMode::CAST_RINT, static_cast<uint32_t>(n));
-    PipeBarrier<PIPE_V>();
     Muls(t, k, 0.5f, n);
-    PipeBarrier<PIPE_V>();
     Cast(t, t, RoundMode::CAST_FLOOR, static_cast<uint32_t>(n));@After@
-    PipeBarrier<PIPE_V>();
     Axpy(r, k, -3.140625f, n);
-    PipeBarrier<PIPE_V>();
     Axpy(r, k, -9.6750259399e-04f, n);
-    PipeBarrier<PIPE_V>();
     Axpy(r, k, -1.5099580253e-07f, n);@Undo@
-    PipeBarrier<PIPE_V>();
     Axpy(k, t, -2.0f, n);  // 1 for odd k, 0 for even
-    PipeBarrier<PIPE_V>();
     Muls(k, k, @Slope@, n);
-    PipeBarrier<PIPE_V>();
     Adds(k, k, @Start@, n);
     Mul(t, r, r, n);
-    PipeBarrier<PIPE_V>();
     Mul(k, k, r, n);
-    PipeBarrier<PIPE_V>();
     Fp32Horner(r, t, n, -2.386834675e-08f, 2.752397109e-06f, -1.984083282e-04f, 8.333330721e-03f, -1.666666661e-01f, 1.0f);
     Mul(dst, r, k, n);
-    PipeBarrier<PIPE_V>();
 }

@@ -14,15 +14,11 @@ __aicore__ inline void Fp32Acos(const LocalTensor<float>& dst, const LocalTensor
     Fp32AsinCore(core, size, src, n, sign.ReinterpretCast<uint8_t>());
     Fp32Sign(sign, src, n);
     Mul(core, core, sign, n);
-    PipeBarrier<PIPE_V>();
     Muls(large, core, 2.0f, n);
     Muls(core, core, -1.0f, n);
     Muls(sign, sign, -1.57079632679f, n);
-    PipeBarrier<PIPE_V>();
     Adds(core, core, 1.57079632679f, n);
     Adds(sign, sign, 1.57079632679f, n);  // 0 for positive, pi for negative
-    PipeBarrier<PIPE_V>();
     Add(large, large, sign, n);
-    PipeBarrier<PIPE_V>();
     Fp32SelectLess(dst, size, 0.5f, core, large, n, bits);
 }

@@ -10,11 +10,8 @@ __aicore__ inline void Fp32Asin(const LocalTensor<float>& dst, const LocalTensor
     const LocalTensor<float> large = size[part];
     Fp32AsinCore(core, size, src, n, large.ReinterpretCast<uint8_t>());
     Muls(large, core, -2.0f, n);
-    PipeBarrier<PIPE_V>();
     Adds(large, large, 1.57079632679f, n);
-    PipeBarrier<PIPE_V>();
     Fp32SelectLess(core, size, 0.5f, core, large, n, large[part].ReinterpretCast<uint8_t>());
     Fp32Sign(size, src, n);
     Mul(dst, core, size, n);
-    PipeBarrier<PIPE_V>();
 }

@@ -9,18 +9,13 @@ __aicore__ inline void Fp32AsinCore(const LocalTensor<float>& core, const LocalT
     const LocalTensor<float> other = square[part];
     const LocalTensor<uint8_t> bits = other[part].ReinterpretCast<uint8_t>();
     Abs(size, src, n);
-    PipeBarrier<PIPE_V>();
     Mul(square, size, size, n);
     Muls(other, size, -0.5f, n);
-    PipeBarrier<PIPE_V>();
     Adds(other, other, 0.5f, n);
-    PipeBarrier<PIPE_V>();
     Fp32SelectLess(square, size, 0.5f, square, other, n, bits);
     Sqrt(other, square, n);
     Fp32Horner(core, square, n, 3.788535397e-02f, 1.413966311e-02f, 3.190075591e-02f, 4.450309286e-02f,
                7.500604062e-02f, 1.666665695e-01f, 1.0f);
     Select(other, bits, size, other, SELMODE::VSEL_TENSOR_TENSOR_MODE, static_cast<uint32_t>(n));
-    PipeBarrier<PIPE_V>();
     Mul(core, core, other, n);
-    PipeBarrier<PIPE_V>();
 }

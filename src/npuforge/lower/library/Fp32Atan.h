@@ -11,25 +11,17 @@ __aicore__ inline void Fp32Atan(const LocalTensor<float>& dst, const LocalTensor
     const LocalTensor<float> square = ratio[part];
     const LocalTensor<float> large = square[part];
     Abs(size, src, n);
-    PipeBarrier<PIPE_V>();
     Mins(ratio, size, 1.0f, n);
     Maxs(square, size, 1.0f, n);
-    PipeBarrier<PIPE_V>();
     Div(ratio, ratio, square, n);
-    PipeBarrier<PIPE_V>();
     Mul(square, ratio, ratio, n);
-    PipeBarrier<PIPE_V>();
     Fp32Horner(large, square, n, -1.753838144e-03f, 1.072653077e-02f, -3.080382384e-02f, 5.755132209e-02f,
                -8.377269624e-02f, 1.094201486e-01f, -1.426193004e-01f, 1.999826574e-01f, -3.333328363e-01f,
                9.999999976e-01f);
     Mul(ratio, large, ratio, n);
-    PipeBarrier<PIPE_V>();
     Muls(large, ratio, -1.0f, n);
-    PipeBarrier<PIPE_V>();
     Adds(large, large, 1.57079632679f, n);
-    PipeBarrier<PIPE_V>();
     Fp32SelectLess(ratio, size, 1.0f, ratio, large, n, large[part].ReinterpretCast<uint8_t>());
     Fp32Sign(size, src, n);
     Mul(dst, ratio, size, n);
-    PipeBarrier<PIPE_V>();
 }

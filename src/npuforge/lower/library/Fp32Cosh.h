@@ -8,17 +8,10 @@ __aicore__ inline void Fp32Cosh(const LocalTensor<float>& dst, const LocalTensor
     const LocalTensor<float> inverse = root[(n + 7) / 8 * 8];
     Abs(root, src, n);
     Duplicate(inverse, 0.25f, n);
-    PipeBarrier<PIPE_V>();
     Muls(root, root, 0.5f, n);
-    PipeBarrier<PIPE_V>();
     Exp(root, root, n);
-    PipeBarrier<PIPE_V>();
     Muls(dst, root, 0.5f, n);
-    PipeBarrier<PIPE_V>();
     Mul(dst, dst, root, n);
-    PipeBarrier<PIPE_V>();
     Div(inverse, inverse, dst, n);
-    PipeBarrier<PIPE_V>();
     Add(dst, dst, inverse, n);
-    PipeBarrier<PIPE_V>();
 }

@@ -11,29 +11,20 @@ __aicore__ inline void Fp32Erf(const LocalTensor<float>& dst, const LocalTensor<
     const LocalTensor<float> small = square[part];
     const LocalTensor<float> large = small[part];
     Abs(size, src, n);
-    PipeBarrier<PIPE_V>();
     Mins(size, size, 4.0f, n);
-    PipeBarrier<PIPE_V>();
     Mul(square, size, size, n);
-    PipeBarrier<PIPE_V>();
     Muls(small, square, -1.0f, n);
-    PipeBarrier<PIPE_V>();
     Exp(small, small, n);
     Fp32Horner(large, size, n, -3.888751314e-04f, 6.005013218e-03f, -4.099757687e-02f, 1.641319580e-01f,
                -4.316767850e-01f, 7.925920203e-01f, -1.048209148e+00f, 9.861269341e-01f);
     Mul(large, large, small, n);
-    PipeBarrier<PIPE_V>();
     Muls(large, large, -1.0f, n);
     Mins(small, src, 1.0f, n);
-    PipeBarrier<PIPE_V>();
     Adds(large, large, 1.0f, n);
     Maxs(small, small, -1.0f, n);  // the sign, where it matters
-    PipeBarrier<PIPE_V>();
     Mul(large, large, small, n);
-    PipeBarrier<PIPE_V>();
     Fp32Horner(small, square, n, -9.641518711e-06f, 1.125694918e-04f, -8.482829077e-04f, 5.220945453e-03f,
                -2.686540005e-02f, 1.128378197e-01f, -3.761263843e-01f, 1.128379167e+00f);
     Mul(small, small, src, n);
-    PipeBarrier<PIPE_V>();
     Fp32SelectLess(dst, size, 1.0f, small, large, n, large[part].ReinterpretCast<uint8_t>());
 }

@@ -9,20 +9,13 @@ __aicore__ inline void Fp32Exp2(const LocalTensor<float>& dst, const LocalTensor
     const LocalTensor<float> fraction = whole[part];
     const LocalTensor<int32_t> bits = whole.ReinterpretCast<int32_t>();
     Mins(fraction, src, 128.0f, n);
-    PipeBarrier<PIPE_V>();
     Maxs(fraction, fraction, -127.0f, n);
-    PipeBarrier<PIPE_V>();
     Cast(whole, fraction, RoundMode::CAST_RINT, static_cast<uint32_t>(n));
-    PipeBarrier<PIPE_V>();
     Sub(fraction, fraction, whole, n);
     Cast(bits, whole, RoundMode::CAST_RINT, static_cast<uint32_t>(n));
-    PipeBarrier<PIPE_V>();
     Muls(fraction, fraction, 0.69314718056f, n);
     Adds(bits, bits, 127, n);
-    PipeBarrier<PIPE_V>();
     Exp(fraction, fraction, n);
     ShiftLeft(bits, bits, 23, n);
-    PipeBarrier<PIPE_V>();
     Mul(dst, fraction, whole, n);
-    PipeBarrier<PIPE_V>();
 }

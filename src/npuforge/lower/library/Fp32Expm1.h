@@ -10,11 +10,9 @@ __aicore__ inline void Fp32Expm1(const LocalTensor<float>& dst, const LocalTenso
     const LocalTensor<float> size = large[part];
     Exp(large, src, n);
     Abs(size, src, n);
-    PipeBarrier<PIPE_V>();
     Adds(large, large, -1.0f, n);
     Fp32Horner(small, src, n, 2.480146687e-05f, 1.997897513e-04f, 1.388927648e-03f, 8.333119079e-03f,
                4.166666023e-02f, 1.666666773e-01f, 5.000000002e-01f, 9.999999999e-01f);
     Mul(small, small, src, n);
-    PipeBarrier<PIPE_V>();
     Fp32SelectLess(dst, size, 0.5f, small, large, n, size[part].ReinterpretCast<uint8_t>());
 }

@@ -6,11 +6,7 @@ __aicore__ inline void Fp32FloorMod(const LocalTensor<float>& dst, const LocalTe
 {
     const LocalTensor<float> quotient = work.ReinterpretCast<float>();
     Div(quotient, a, b, n);
-    PipeBarrier<PIPE_V>();
     Cast(quotient, quotient, RoundMode::CAST_FLOOR, static_cast<uint32_t>(n));
-    PipeBarrier<PIPE_V>();
     Mul(quotient, quotient, b, n);
-    PipeBarrier<PIPE_V>();
     Sub(dst, a, quotient, n);
-    PipeBarrier<PIPE_V>();
 }

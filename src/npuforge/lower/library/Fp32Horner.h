@@ -7,13 +7,10 @@ __aicore__ inline void Fp32Horner(const LocalTensor<float>& acc, const LocalTens
     constexpr int32_t terms = sizeof...(lower);
     const float rest[terms] = {lower...};
     Muls(acc, z, high, n);
-    PipeBarrier<PIPE_V>();
     for (int32_t i = 0; i < terms; ++i) {
         Adds(acc, acc, rest[i], n);
-        PipeBarrier<PIPE_V>();
         if (i + 1 < terms) {
             Mul(acc, acc, z, n);
-            PipeBarrier<PIPE_V>();
         }
     }
 }

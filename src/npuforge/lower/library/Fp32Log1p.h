@@ -12,18 +12,13 @@ __aicore__ inline void Fp32Log1p(const LocalTensor<float>& dst, const LocalTenso
     const LocalTensor<float> square = ratio[part];
     Adds(ratio, src, 2.0f, n);
     Adds(large, src, 1.0f, n);
-    PipeBarrier<PIPE_V>();
     Div(ratio, src, ratio, n);
     Ln(large, large, n);
-    PipeBarrier<PIPE_V>();
     Mul(square, ratio, ratio, n);
-    PipeBarrier<PIPE_V>();
     Fp32Horner(small, square, n, 1.220651980e-01f, 1.069662934e-01f, 1.431036065e-01f, 1.999934547e-01f,
                3.333333965e-01f, 9.999999999e-01f);
     Mul(small, small, ratio, n);
     Abs(square, src, n);
-    PipeBarrier<PIPE_V>();
     Muls(small, small, 2.0f, n);
-    PipeBarrier<PIPE_V>();
     Fp32SelectLess(dst, square, 0.5f, small, large, n, square[part].ReinterpretCast<uint8_t>());
 }

@@ -16,38 +16,25 @@ __aicore__ inline void Fp32Pow(const LocalTensor<float>& dst, const LocalTensor<
     // sign of a negative base: 1 - 2 (e mod 2)
     Muls(lower, exponent, 0.5f, n);
     Abs(power, base, n);
-    PipeBarrier<PIPE_V>();
     Cast(lower, lower, RoundMode::CAST_FLOOR, static_cast<uint32_t>(n));
     Ln(power, power, n);
-    PipeBarrier<PIPE_V>();
     Muls(sign, lower, -2.0f, n);
     Mul(power, power, exponent, n);
-    PipeBarrier<PIPE_V>();
     Add(sign, sign, exponent, n);
     Exp(power, power, n);
-    PipeBarrier<PIPE_V>();
     Muls(sign, sign, -2.0f, n);
-    PipeBarrier<PIPE_V>();
     Adds(sign, sign, 1.0f, n);
     Cast(lower, exponent, RoundMode::CAST_FLOOR, static_cast<uint32_t>(n));
-    PipeBarrier<PIPE_V>();
     Mul(sign, sign, power, n);
     Sub(lower, exponent, lower, n);
-    PipeBarrier<PIPE_V>();
     // a fraction makes it NaN
     CompareScalar(bits, lower, 0.0f, CMPMODE::EQ, whole);
     Duplicate(lower.ReinterpretCast<uint32_t>(), notANumber, n);
-    PipeBarrier<PIPE_V>();
     Select(sign, bits, sign, lower, SELMODE::VSEL_TENSOR_TENSOR_MODE, static_cast<uint32_t>(n));
     Muls(lower, base, 1.0f, n);
-    PipeBarrier<PIPE_V>();
     CompareScalar(bits, lower, 0.0f, CMPMODE::LT, whole);
-    PipeBarrier<PIPE_V>();
     Select(power, bits, sign, power, SELMODE::VSEL_TENSOR_TENSOR_MODE, static_cast<uint32_t>(n));
     Muls(lower, exponent, 1.0f, n);
-    PipeBarrier<PIPE_V>();
     CompareScalar(bits, lower, 0.0f, CMPMODE::NE, whole);
-    PipeBarrier<PIPE_V>();
     Select(dst, bits, power, 1.0f, SELMODE::VSEL_TENSOR_SCALAR_MODE, static_cast<uint32_t>(n));
-    PipeBarrier<PIPE_V>();
 }

@@ -6,7 +6,5 @@ __aicore__ inline void Fp32SelectLess(const LocalTensor<float>& dst, const Local
                                       const LocalTensor<uint8_t>& bits)
 {
     CompareScalar(bits, key, limit, CMPMODE::LT, static_cast<uint32_t>((n + 63) / 64 * 64));
-    PipeBarrier<PIPE_V>();
     Select(dst, bits, small, large, SELMODE::VSEL_TENSOR_TENSOR_MODE, static_cast<uint32_t>(n));
-    PipeBarrier<PIPE_V>();
 }

@@ -6,11 +6,7 @@ __aicore__ inline void Fp32Sigmoid(const LocalTensor<float>& dst, const LocalTen
     const LocalTensor<float> one = work.ReinterpretCast<float>();
     Muls(dst, src, -1.0f, n);
     Duplicate(one, 1.0f, n);
-    PipeBarrier<PIPE_V>();
     Exp(dst, dst, n);
-    PipeBarrier<PIPE_V>();
     Adds(dst, dst, 1.0f, n);
-    PipeBarrier<PIPE_V>();
     Div(dst, one, dst, n);
-    PipeBarrier<PIPE_V>();
 }

@@ -4,11 +4,7 @@ __aicore__ inline void Fp32Sign(const LocalTensor<float>& dst, const LocalTensor
 {
     constexpr float huge = 8.507059173e+37f;  // 2^126
     Muls(dst, src, huge, n);
-    PipeBarrier<PIPE_V>();
     Muls(dst, dst, huge, n);
-    PipeBarrier<PIPE_V>();
     Mins(dst, dst, 1.0f, n);
-    PipeBarrier<PIPE_V>();
     Maxs(dst, dst, -1.0f, n);
-    PipeBarrier<PIPE_V>();
 }

@@ -12,27 +12,17 @@ __aicore__ inline void Fp32Sinh(const LocalTensor<float>& dst, const LocalTensor
     const LocalTensor<float> square = large[part];
     Abs(size, src, n);
     Duplicate(square, -0.25f, n);
-    PipeBarrier<PIPE_V>();
     Muls(small, size, 0.5f, n);
-    PipeBarrier<PIPE_V>();
     Exp(small, small, n);
-    PipeBarrier<PIPE_V>();
     Muls(large, small, 0.5f, n);
-    PipeBarrier<PIPE_V>();
     Mul(large, large, small, n);
-    PipeBarrier<PIPE_V>();
     Div(square, square, large, n);
-    PipeBarrier<PIPE_V>();
     Add(large, large, square, n);
     Mins(small, src, 1.0f, n);
-    PipeBarrier<PIPE_V>();
     Maxs(small, small, -1.0f, n);  // the sign, where it matters
     Mul(square, src, src, n);
-    PipeBarrier<PIPE_V>();
     Mul(large, large, small, n);
-    PipeBarrier<PIPE_V>();
     Fp32Horner(small, square, n, 2.818523926e-06f, 1.983581245e-04f, 8.333352593e-03f, 1.666666643e-01f, 1.0f);
     Mul(small, small, src, n);
-    PipeBarrier<PIPE_V>();
     Fp32SelectLess(dst, size, 1.0f, small, large, n, square[part].ReinterpretCast<uint8_t>());
 }

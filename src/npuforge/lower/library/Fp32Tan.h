@@ -8,5 +8,4 @@ __aicore__ inline void Fp32Tan(const LocalTensor<float>& dst, const LocalTensor<
     Fp32Cos(cosine, src, n, rest);
     Fp32Sin(dst, src, n, rest);
     Div(dst, dst, cosine, n);
-    PipeBarrier<PIPE_V>();
 }

@@ -12,17 +12,12 @@ __aicore__ inline void Fp32Tanh(const LocalTensor<float>& dst, const LocalTensor
     Mul(square, src, src, n);
     Muls(large, src, 2.0f, n);
     Duplicate(small, -2.0f, n);
-    PipeBarrier<PIPE_V>();
     Exp(large, large, n);
-    PipeBarrier<PIPE_V>();
     Adds(large, large, 1.0f, n);
-    PipeBarrier<PIPE_V>();
     Div(large, small, large, n);
-    PipeBarrier<PIPE_V>();
     Adds(large, large, 1.0f, n);
     Fp32Horner(small, square, n, -5.659972736e-03f, 2.059097240e-02f, -5.372106256e-02f, 1.333112746e-01f,
                -3.333326052e-01f, 9.999999961e-01f);
     Mul(small, small, src, n);
-    PipeBarrier<PIPE_V>();
     Fp32SelectLess(dst, square, 0.625f * 0.625f, small, large, n, large[part].ReinterpretCast<uint8_t>());
 }

@@ -7,6 +7,5 @@ __aicore__ inline void GatherElements(const LocalTensor<T>& dst, const LocalTens
 {
     const LocalTensor<int32_t> offsets = work.template ReinterpretCast<int32_t>();
     Muls(offsets, index, static_cast<int32_t>(sizeof(T)), n);
-    PipeBarrier<PIPE_V>();
     Gather(dst, src, offsets.template ReinterpretCast<uint32_t>(), 0, static_cast<uint32_t>(n));
 }

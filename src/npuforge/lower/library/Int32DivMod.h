@@ -20,63 +20,42 @@ __aicore__ inline void Int32DivMod(const LocalTensor<int32_t>& quotient, const L
     Muls(positive, divisor, -1, n);
     Muls(remainder, dividend, -1, n);
     Duplicate(quotient, 0, n);
-    PipeBarrier<PIPE_V>();
     Max(positive, positive, divisor, n);
     Max(remainder, remainder, dividend, n);
-    PipeBarrier<PIPE_V>();
     for (int32_t round = 0; round < 2; ++round) {
         Cast(ratio, remainder, RoundMode::CAST_RINT, static_cast<uint32_t>(n));
         Cast(scale, positive, RoundMode::CAST_RINT, static_cast<uint32_t>(n));
-        PipeBarrier<PIPE_V>();
         Div(ratio, ratio, scale, n);
-        PipeBarrier<PIPE_V>();
         Muls(ratio, ratio, below, n);
-        PipeBarrier<PIPE_V>();
         Cast(step, ratio, RoundMode::CAST_FLOOR, static_cast<uint32_t>(n));
-        PipeBarrier<PIPE_V>();
         Add(quotient, quotient, step, n);
         Mul(step, step, positive, n);
-        PipeBarrier<PIPE_V>();
         Sub(remainder, remainder, step, n);
-        PipeBarrier<PIPE_V>();
     }
     // one too few: remainder >= |divisor|
     Sub(step, remainder, positive, n);
-    PipeBarrier<PIPE_V>();
     ShiftRight(mask, step, 31, n);
-    PipeBarrier<PIPE_V>();
     Not(maskWords, maskWords, 2 * n);
-    PipeBarrier<PIPE_V>();
     And(stepWords, maskWords, positiveWords, 2 * n);
     Sub(quotient, quotient, mask, n);
-    PipeBarrier<PIPE_V>();
     Sub(remainder, remainder, step, n);
     // signs: 2 (x >> 31) + 1 is 1 or -1
     ShiftRight(mask, dividend, 31, n);
     ShiftRight(step, divisor, 31, n);
-    PipeBarrier<PIPE_V>();
     Muls(mask, mask, 2, n);
     Muls(step, step, 2, n);
-    PipeBarrier<PIPE_V>();
     Adds(mask, mask, 1, n);
     Adds(step, step, 1, n);
-    PipeBarrier<PIPE_V>();
     Mul(remainder, remainder, mask, n);
     Mul(quotient, quotient, mask, n);
-    PipeBarrier<PIPE_V>();
     Mul(quotient, quotient, step, n);
-    PipeBarrier<PIPE_V>();
     if (!floored) {
         return;
     }
     // remainder * sign of divisor < 0: one further down
     Mul(step, step, remainder, n);
-    PipeBarrier<PIPE_V>();
     ShiftRight(mask, step, 31, n);
-    PipeBarrier<PIPE_V>();
     Add(quotient, quotient, mask, n);
     And(stepWords, maskWords, divisor.ReinterpretCast<uint16_t>(), 2 * n);
-    PipeBarrier<PIPE_V>();
     Add(remainder, remainder, step, n);
-    PipeBarrier<PIPE_V>();
 }

@@ -8,8 +8,6 @@ __aicore__ inline void Iota(const LocalTensor<T>& dst, T start, T step, int32_t 
         return;
     }
     CreateVecIndex(dst, static_cast<T>(0), static_cast<uint32_t>(n));
-    PipeBarrier<PIPE_V>();
     Muls(dst, dst, step, n);
-    PipeBarrier<PIPE_V>();
     Adds(dst, dst, start, n);
 }

@@ -8,6 +8,5 @@ __aicore__ inline void IsInfMask(const LocalTensor<uint8_t>& mask, const LocalTe
     const LocalTensor<float> magnitude = work.ReinterpretCast<float>();
     const int32_t whole = (n + 63) / 64 * 64;
     Abs(magnitude, a, whole);
-    PipeBarrier<PIPE_V>();
     CompareScalar(mask, magnitude, largest, CMPMODE::GT, static_cast<uint32_t>(whole));
 }

@@ -8,9 +8,7 @@ __aicore__ inline void MaskFromBytes(const LocalTensor<uint8_t>& mask, const Loc
     const int32_t whole = (n + 127) / 128 * 128;
     if (whole != n) {
         Duplicate(wide[whole - 128], static_cast<half>(0), 128);  // lanes the last chunk compares in vain
-        PipeBarrier<PIPE_V>();
     }
     Cast(wide, bytes, RoundMode::CAST_NONE, static_cast<uint32_t>(n));
-    PipeBarrier<PIPE_V>();
     CompareScalar(mask, wide, static_cast<half>(0), CMPMODE::NE, static_cast<uint32_t>(whole));
 }

@@ -7,6 +7,5 @@ __aicore__ inline void ReverseRow(const LocalTensor<T>& dst, const LocalTensor<T
     constexpr int32_t size = sizeof(T);
     const LocalTensor<int32_t> offsets = work.template ReinterpretCast<int32_t>();
     Iota(offsets, (n - 1) * size, -size, n);
-    PipeBarrier<PIPE_V>();
     Gather(dst, src, offsets.template ReinterpretCast<uint32_t>(), 0, static_cast<uint32_t>(n));
 }

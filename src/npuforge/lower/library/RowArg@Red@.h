@@ -11,7 +11,6 @@ __aicore__ inline void RowArg@Red@(const LocalTensor<float>& value, const LocalT
     if (rows % 8 != 0) {
         Duplicate(index[rows / 8 * 8], 0, 8);
         Duplicate(value[rows / 8 * 8], 0.0f, 8);
-        PipeBarrier<PIPE_V>();
     }
     if (cols <= 64) {
         RowArgShort@Red@(value, index, src, rows, cols, pitch, work);
@@ -19,7 +18,6 @@ __aicore__ inline void RowArg@Red@(const LocalTensor<float>& value, const LocalT
         RowArgLong@Red@(value, index, src, rows, cols, pitch, work);
     } else {
         RowReduce@Red@(value, src, rows, cols, pitch, work);
-        PipeBarrier<PIPE_V>();
         RowArgWide@Red@(index, value, src, rows, cols, pitch, work);
     }
 }

@@ -13,11 +13,9 @@ __aicore__ inline void RowArgLong@Red@(const LocalTensor<float>& value, const Lo
         const int32_t count = rows - r < group ? rows - r : group;
         for (int32_t i = 0; i < count; ++i) {
             Reduce@Red@(pairs[2 * i], src[(r + i) * pitch], partial, cols, true);
-            PipeBarrier<PIPE_V>();
         }
         const uint32_t words = static_cast<uint32_t>(2 * count);
         GatherMask(value[r], pairs, 1, true, words, {1, 1, 8, 0}, kept);
         GatherMask(index[r], pairs.ReinterpretCast<int32_t>(), 2, true, words, {1, 1, 8, 0}, kept);
-        PipeBarrier<PIPE_V>();
     }
 }

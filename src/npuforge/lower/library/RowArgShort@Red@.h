@@ -12,9 +12,7 @@ __aicore__ inline void RowArgShort@Red@(const LocalTensor<float>& value, const L
         const int32_t count = rows - r < group ? rows - r : group;
         const uint32_t words = static_cast<uint32_t>(2 * count);
         WholeReduce@Red@(pairs, src[r * pitch], cols, count, 1, 1, pitch / 8, ReduceOrder::ORDER_VALUE_INDEX);
-        PipeBarrier<PIPE_V>();
         GatherMask(value[r], pairs, 1, true, words, {1, 1, 8, 0}, kept);
         GatherMask(index[r], pairs.ReinterpretCast<int32_t>(), 2, true, words, {1, 1, 8, 0}, kept);
-        PipeBarrier<PIPE_V>();
     }
 }

@@ -24,7 +24,6 @@ __aicore__ inline void RowArgWide@Red@(const LocalTensor<int32_t>& index, const 
         const uint8_t repeats = static_cast<uint8_t>(count);
         Brcb(spread, value[r], static_cast<uint8_t>((count + 7) / 8), {1, 8});
         Duplicate(least, nowhere, count * lanes);
-        PipeBarrier<PIPE_V>();
         for (int32_t c = 0; c < cols; c += lanes) {
             const int32_t used = cols - c < lanes ? cols - c : lanes;
             LocalTensor<float> from = src[r * pitch + c];
@@ -34,20 +33,14 @@ __aicore__ inline void RowArgWide@Red@(const LocalTensor<int32_t>& index, const 
                 @Keep@(found, from, spread, static_cast<uint64_t>(used), repeats, BinaryRepeatParams(1, 1, 0, 8, stride, 1));
                 from = found;
                 step = 8;
-                PipeBarrier<PIPE_V>();
             }
             Compare(bits, from, spread, CMPMODE::EQ, static_cast<uint64_t>(lanes), repeats,
                     BinaryRepeatParams(1, 1, 0, 8, step, 1));
-            PipeBarrier<PIPE_V>();
             Select(found, bits, here, nowhere, SELMODE::VSEL_TENSOR_SCALAR_MODE, static_cast<uint64_t>(lanes), repeats,
                    BinaryRepeatParams(1, 1, 1, 8, 0, 0));
-            PipeBarrier<PIPE_V>();
             MinTile(least, lanes, least, lanes, found, lanes, count, used);
-            PipeBarrier<PIPE_V>();
         }
         RowReduceChunkMin(place, least, count, lanes, lanes, partial);
-        PipeBarrier<PIPE_V>();
         Cast(index[r], place, RoundMode::CAST_RINT, static_cast<uint32_t>(count));
-        PipeBarrier<PIPE_V>();
     }
 }

@@ -10,7 +10,6 @@ __aicore__ inline void RowChain@Op@(const LocalTensor<T>& fold, const LocalTenso
     const int32_t full = cols / lanes;
     const int32_t tail = cols - full * lanes;
     DataCopy(fold, src, DataCopyParams(static_cast<uint16_t>(rows), 8, static_cast<uint16_t>(pitch / block - 8), 0));
-    PipeBarrier<PIPE_V>();
     const BinaryRepeatParams steps(1, 1, 1, 0, 8, 0);
     for (int32_t r = 0; r < rows; ++r) {
         for (int32_t done = 1; done < full; done += 255) {
@@ -19,9 +18,7 @@ __aicore__ inline void RowChain@Op@(const LocalTensor<T>& fold, const LocalTenso
                 static_cast<uint8_t>(chunks), steps);
         }
     }
-    PipeBarrier<PIPE_V>();
     if (tail > 0) {
         @Op@Tile(fold, lanes, fold, lanes, src[full * lanes], pitch, rows, tail);
-        PipeBarrier<PIPE_V>();
     }
 }

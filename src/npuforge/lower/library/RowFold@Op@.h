@@ -16,20 +16,16 @@ __aicore__ inline void RowFold@Op@(const LocalTensor<T>& fold, int32_t half, con
     } else {
         @Op@Tile(fold, width, src, pitch, src[width], pitch, rows, width);
     }
-    PipeBarrier<PIPE_V>();
     for (int32_t done = full == 1 ? 1 : 2 * half; done < full; done += half) {
         const int32_t chunks = full - done < half ? full - done : half;
         @Op@Tile(fold, width, fold, width, src[done * lanes], pitch, rows, chunks * lanes);
-        PipeBarrier<PIPE_V>();
     }
     if (tail > 0) {
         @Op@Tile(fold, width, fold, width, src[full * lanes], pitch, rows, tail);
-        PipeBarrier<PIPE_V>();
     }
     for (int32_t left = half; left > 1;) {
         const int32_t upper = left / 2;
         left -= upper;
         @Op@Tile(fold, width, fold, width, fold[left * lanes], width, rows, upper * lanes);
-        PipeBarrier<PIPE_V>();
     }
 }

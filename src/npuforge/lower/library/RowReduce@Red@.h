@@ -14,7 +14,6 @@ __aicore__ inline void RowReduce@Red@(const LocalTensor<T>& dst, const LocalTens
     }
     if (rows % block != 0) {
         Duplicate(dst[rows / block * block], static_cast<T>(0), block);
-        PipeBarrier<PIPE_V>();
     }
     if (cols <= lanes) {
         RowReduceChunk@Red@(dst, src, rows, cols, pitch, work);
@@ -27,7 +26,6 @@ __aicore__ inline void RowReduce@Red@(const LocalTensor<T>& dst, const LocalTens
             const int32_t count = rows - r < most ? rows - r : most;
             RowChain@Op@(fold, src[r * pitch], count, cols, pitch);
             RowReduceChunk@Red@(dst[r], fold, count, lanes, lanes, work[most * 256]);
-            PipeBarrier<PIPE_V>();
         }
         return;
     }
@@ -42,6 +40,5 @@ __aicore__ inline void RowReduce@Red@(const LocalTensor<T>& dst, const LocalTens
         const int32_t count = rows - r < group ? rows - r : group;
         RowFold@Op@(fold, half, src[r * pitch], count, cols, pitch);
         RowReduceChunk@Red@(dst[r], fold, count, lanes, half * lanes, work[group * half * 256]);
-        PipeBarrier<PIPE_V>();
     }
 }

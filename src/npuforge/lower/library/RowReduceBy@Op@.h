@@ -16,7 +16,6 @@ __aicore__ inline void RowReduceBy@Op@(const LocalTensor<T>& dst, const LocalTen
     }
     if (rows % block != 0) {
         Duplicate(dst[rows / block * block], identity, block);
-        PipeBarrier<PIPE_V>();
     }
     const int32_t pairs = cols / lanes / 2;
     int32_t half = 64 / rows;  // 16 KB for one row, 32 KB at most
@@ -31,28 +30,21 @@ __aicore__ inline void RowReduceBy@Op@(const LocalTensor<T>& dst, const LocalTen
         const int32_t count = rows - r < group ? rows - r : group;
         if (cols < lanes) {
             Duplicate(fold, identity, count * lanes);
-            PipeBarrier<PIPE_V>();
             @Op@Tile(fold, lanes, fold, lanes, src[r * pitch], pitch, count, cols);
-            PipeBarrier<PIPE_V>();
         } else {
             RowFold@Op@(fold, half, src[r * pitch], count, cols, pitch);
         }
         for (int32_t left = lanes / 2; left >= block; left /= 2) {
             @Op@Tile(fold, width, fold, width, fold[left], width, count, left);
-            PipeBarrier<PIPE_V>();
         }
         uint64_t kept = 0;
         GatherMask(even, fold, evenLanes, true, block, {1, static_cast<uint16_t>(count), static_cast<uint16_t>(width / block), 0}, kept);
         GatherMask(odd, fold, oddLanes, true, block, {1, static_cast<uint16_t>(count), static_cast<uint16_t>(width / block), 0}, kept);
-        PipeBarrier<PIPE_V>();
         for (int32_t left = count * block / 2; left > count; left /= 2) {
             @Op@(fold, even, odd, left);
-            PipeBarrier<PIPE_V>();
             GatherMask(even, fold, evenLanes, true, left, {1, 1, 8, 0}, kept);
             GatherMask(odd, fold, oddLanes, true, left, {1, 1, 8, 0}, kept);
-            PipeBarrier<PIPE_V>();
         }
         @Op@(dst[r], even, odd, count);
-        PipeBarrier<PIPE_V>();
     }
 }

@@ -17,7 +17,6 @@ __aicore__ inline void RowReduceChunk@Red@(const LocalTensor<T>& dst, const Loca
         }
         const LocalTensor<T> partial = work.template ReinterpretCast<T>();
         BlockReduce@Red@(partial, src[r * pitch], count, cols, 1, 1, stride);
-        PipeBarrier<PIPE_V>();
         const uint64_t results = (1ULL << ((cols + block - 1) / block)) - 1;  // partial results of a row
         uint64_t mask[2] = {results * 0x0101010101010101ULL, 0};
         const int32_t full = count / 8;
@@ -26,6 +25,5 @@ __aicore__ inline void RowReduceChunk@Red@(const LocalTensor<T>& dst, const Loca
             mask[0] &= (1ULL << (count % 8 * 8)) - 1;
             BlockReduce@Red@(dst[r + full * 8], partial[full * 64], 1, mask, 1, 1, 8);
         }
-        PipeBarrier<PIPE_V>();
     }
 }

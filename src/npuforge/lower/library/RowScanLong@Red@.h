@@ -21,26 +21,18 @@ __aicore__ inline void RowScanLong@Red@(const LocalTensor<T>& dst, const LocalTe
             const int32_t count = rest < piece ? rest : piece;
             const int32_t length = (count + segments * block - 1) / (segments * block) * block;
             DataCopy(stage, src[r * pitch + c], count);
-            PipeBarrier<PIPE_V>();
             if (count < segments * length) {
                 Duplicate(stage[count], identity, segments * length - count);
-                PipeBarrier<PIPE_V>();
             }
             TransposeTile(lanes, segments, stage, length, segments, length, spare);
-            PipeBarrier<PIPE_V>();
             ColScan@Red@(lanes, lanes, length, segments, segments);
             Brcb(ends[block], lanes[(length - 1) * segments], 2, {1, 8});
-            PipeBarrier<PIPE_V>();
             ColScan@Red@(ends, ends, segments + 1, block, block);
             TransposeTile(offsets, segments, ends, block, segments, block, spare);
-            PipeBarrier<PIPE_V>();
             @Op@Row(lanes, lanes, offsets, length, segments, segments);
             DataCopy(ends, ends[segments * block], block);
-            PipeBarrier<PIPE_V>();
             TransposeTile(stage, length, lanes, segments, length, segments, spare);
-            PipeBarrier<PIPE_V>();
             DataCopy(dst[r * pitch + c], stage, count);
-            PipeBarrier<PIPE_V>();
         }
     }
 }

@@ -17,15 +17,12 @@ __aicore__ inline void RowScanShort@Red@(const LocalTensor<T>& dst, const LocalT
         for (int32_t c = 0; c < cols; c += piece) {
             const int32_t length = cols - c < piece ? cols - c : piece;
             TransposeTile(lanes, width, src[r * pitch + c], pitch, count, length, spare);
-            PipeBarrier<PIPE_V>();
             if (c > 0) {
                 @Op@(lanes, lanes, carry, width);
-                PipeBarrier<PIPE_V>();
             }
             ColScan@Red@(lanes, lanes, length, width, width);
             DataCopy(carry, lanes[(length - 1) * width], width);
             TransposeTile(dst[r * pitch + c], pitch, lanes, width, length, count, spare);
-            PipeBarrier<PIPE_V>();
         }
     }
 }

@@ -7,6 +7,5 @@ __aicore__ inline void SelectScalars(const LocalTensor<T>& dst, const LocalTenso
         return;
     }
     Duplicate(dst, yes, n);
-    PipeBarrier<PIPE_V>();
     Select(dst, mask, dst, no, SELMODE::VSEL_TENSOR_SCALAR_MODE, static_cast<uint32_t>(n));
 }

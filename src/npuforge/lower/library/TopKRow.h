@@ -18,13 +18,10 @@ __aicore__ inline void TopKRow(const LocalTensor<float>& value, const LocalTenso
     const LocalTensor<int32_t> position = to[total].ReinterpretCast<int32_t>();
     if (total != n) {
         Duplicate(to[total - 32].ReinterpretCast<uint32_t>(), lowest, 32);
-        PipeBarrier<PIPE_V>();
     }
     Muls(to, src, descending ? 1.0f : -1.0f, n);
     CreateVecIndex(position, 0, static_cast<uint32_t>(total));
-    PipeBarrier<PIPE_V>();
     Sort32(from, to, position.ReinterpretCast<uint32_t>(), total / 32);
-    PipeBarrier<PIPE_V>();
     for (int32_t run = 32; run < total; run *= 4) {
         const int32_t kept = k < run ? k : run;
         int32_t start = 0;
@@ -54,7 +51,6 @@ __aicore__ inline void TopKRow(const LocalTensor<float>& value, const LocalTenso
                                           lists > 3 ? from[(start + 3 * run) * record] : first),
                     MrgSort4Info(lengths, false, static_cast<uint16_t>((1 << lists) - 1), 1));
         }
-        PipeBarrier<PIPE_V>();
         const LocalTensor<float> sorted = to;
         to = from;
         from = sorted;
@@ -63,7 +59,6 @@ __aicore__ inline void TopKRow(const LocalTensor<float>& value, const LocalTenso
     const uint32_t words = static_cast<uint32_t>(k * record);
     GatherMask(value, from, 1, true, words, {1, 1, 8, 0}, count);
     GatherMask(index, from.ReinterpretCast<int32_t>(), 2, true, words, {1, 1, 8, 0}, count);
-    PipeBarrier<PIPE_V>();
     if (!descending) {
         Muls(value, value, -1.0f, k);
     }

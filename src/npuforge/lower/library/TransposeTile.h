@@ -33,6 +33,5 @@ __aicore__ inline void TransposeTile(const LocalTensor<T>& dst, int32_t dstPitch
         const int32_t count = rows - r < 16 ? rows - r : 16;
         TransposeStep(dst[fullCols * block * dstPitch + r], dstPitch, src[r * srcPitch + fullCols * block], srcPitch,
                       count, tailCols, 1, 0, 0, work);
-        PipeBarrier<PIPE_V>();  // every tail writes the same spare blocks
     }
 }

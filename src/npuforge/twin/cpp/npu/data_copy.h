@@ -21,7 +21,7 @@ npuforge::Dma MoveIn(const LocalTensor<T>& dst, const GlobalTensor<T>& src, cons
     job.src_space = npuforge::Space::GM;
     job.element_bytes = sizeof(T);
     job.type = npuforge::dtype_v<T>;
-    job.cache_mode = static_cast<uint8_t>(src.GetCacheMode());
+    job.cache_mode = static_cast<uint8_t>(src.GetReadCacheMode());
     job.name = name;
     return job;
 }
@@ -36,7 +36,7 @@ npuforge::Dma MoveOut(const GlobalTensor<T>& dst, const LocalTensor<T>& src, con
     job.src_room = src.GetLength();
     job.element_bytes = sizeof(T);
     job.type = npuforge::dtype_v<T>;
-    job.cache_mode = static_cast<uint8_t>(dst.GetCacheMode());
+    job.cache_mode = static_cast<uint8_t>(dst.GetWriteCacheMode());
     job.name = name;
     return job;
 }

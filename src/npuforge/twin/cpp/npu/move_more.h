@@ -41,7 +41,7 @@ template <typename T> inline void DataCopy(const LocalTensor<T>& dst, const Glob
     job.column_bytes = internal::kBlock;
     job.zero_fill = true;
     job.type = npuforge::dtype_v<T>;
-    job.cache_mode = static_cast<uint8_t>(src.GetCacheMode());
+    job.cache_mode = static_cast<uint8_t>(src.GetReadCacheMode());
     npuforge::move_matrix(job);
 }
 
@@ -70,7 +70,7 @@ template <typename T> inline void DataCopy(const GlobalTensor<T>& dst, const Loc
     job.dst_row = int64_t(p.dstDStride) * sizeof(T);
     job.dst_column = job.column_bytes;
     job.type = npuforge::dtype_v<T>;
-    job.cache_mode = static_cast<uint8_t>(dst.GetCacheMode());
+    job.cache_mode = static_cast<uint8_t>(dst.GetWriteCacheMode());
     npuforge::move_matrix(job);
 }
 

@@ -93,16 +93,21 @@ public:
     uint64_t GetSize() const { return size_; }
     void SetShapeInfo(const ShapeInfo& shapeInfo) { shape_ = shapeInfo; }
     ShapeInfo GetShapeInfo() const { return shape_; }
-    template <CacheRwMode rwMode = CacheRwMode::RW> void SetL2CacheHint(CacheMode mode) { cacheMode_ = mode; }
+    template <CacheRwMode rwMode = CacheRwMode::RW> void SetL2CacheHint(CacheMode mode) {
+        if constexpr (rwMode != CacheRwMode::WRITE) readCacheMode_ = mode;
+        if constexpr (rwMode != CacheRwMode::READ) writeCacheMode_ = mode;
+    }
     template <typename U> GlobalTensor<U> ReinterpretCast() const {
         GlobalTensor<U> view;
         const int64_t bytes = BytesOf<T>(static_cast<int64_t>(size_));
         constexpr int64_t perPair = BytesOf<U>(2);
         view.SetGlobalBuffer(reinterpret_cast<__gm__ U*>(address_), static_cast<uint64_t>(bytes * 2 / perPair));
-        view.SetL2CacheHint(cacheMode_);
+        view.template SetL2CacheHint<CacheRwMode::READ>(readCacheMode_);
+        view.template SetL2CacheHint<CacheRwMode::WRITE>(writeCacheMode_);
         return view;
     }
-    CacheMode GetCacheMode() const { return cacheMode_; }
+    CacheMode GetReadCacheMode() const { return readCacheMode_; }
+    CacheMode GetWriteCacheMode() const { return writeCacheMode_; }
 
 private:
     __gm__ T* At(uint64_t offset) const {
@@ -110,7 +115,8 @@ private:
     }
     __gm__ T* address_ = nullptr;
     uint64_t size_ = 0;
-    CacheMode cacheMode_ = CacheMode::CACHE_MODE_NORMAL;
+    CacheMode readCacheMode_ = CacheMode::CACHE_MODE_NORMAL;
+    CacheMode writeCacheMode_ = CacheMode::CACHE_MODE_NORMAL;
     ShapeInfo shape_;
 };
 
