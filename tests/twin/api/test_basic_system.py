@@ -57,16 +57,16 @@ extern "C" __global__ __aicore__ void scalars(GM_ADDR y) {
 
 
 TILING = """
-struct Shape {
+struct Extents {
     uint32_t rows;
     uint32_t columns[3];
     float scale;
 };
 extern "C" __global__ __aicore__ void tiled(GM_ADDR y, GM_ADDR tiling) {
-    REGISTER_TILING_DEFAULT(Shape);
+    REGISTER_TILING_DEFAULT(Extents);
     GET_TILING_DATA(data, tiling);
-    GET_TILING_DATA_WITH_STRUCT(Shape, again, tiling);
-    GET_TILING_DATA_MEMBER(Shape, scale, scale, tiling);
+    GET_TILING_DATA_WITH_STRUCT(Extents, again, tiling);
+    GET_TILING_DATA_MEMBER(Extents, scale, scale, tiling);
     GlobalTensor<int32_t> out;
     out.SetGlobalBuffer((__gm__ int32_t*)y);
     out.SetValue(0, data.rows);
