@@ -47,6 +47,9 @@ class Geometry:
     def __init__(self, kernel: Kernel, facts: Facts) -> None:
         self._facts = facts
         self._pitches: dict[str, tuple[Expr, bool]] = {}
+        # Answers about views, by identity: the kernel keeps them alive.
+        self._rows: dict[int, Rows | None] = {}
+        self._whole: dict[int, bool] = {}
         self._padded = _padded_buffers(kernel, self)
 
     def pitch(self, buffer: Buffer) -> Expr:
@@ -97,6 +100,11 @@ class Geometry:
 
     def full_width(self, view: View) -> bool:
         """Does the view take whole rows of its buffer?"""
+        if id(view) not in self._whole:
+            self._whole[id(view)] = self._takes_whole_rows(view)
+        return self._whole[id(view)]
+
+    def _takes_whole_rows(self, view: View) -> bool:
         last = view.axes[-1]
         return (
             last.dim == len(view.buffer.shape) - 1
@@ -107,6 +115,11 @@ class Geometry:
 
     def rows(self, view: View) -> Rows | None:
         """The view as evenly spaced rows; None where a middle dimension is cut."""
+        if id(view) not in self._rows:
+            self._rows[id(view)] = self._as_rows(view)
+        return self._rows[id(view)]
+
+    def _as_rows(self, view: View) -> Rows | None:
         kept = [axis for axis in view.axes if axis.kept and axis.dim is not None]
         strides = self.strides(view.buffer)
         if not kept:

@@ -70,6 +70,7 @@ class _BodyEmitter:
         self.parameters = {parameter.name for parameter in kernel.parameters}
         self.members = _scalars_shared_by_stages(kernel)
         self.moving = _assigned_in_rounds(kernel)
+        self.types = _scalar_types(kernel)
         self.body = Body()
         self.counts: dict[StageKind, int] = {"copyin": 0, "compute": 0, "copyout": 0}
         self.totals = {
@@ -78,18 +79,19 @@ class _BodyEmitter:
         }
 
     def emit(self) -> Body:
-        types = _scalar_types(self.kernel)
-        for name in sorted(self.members):
-            self.body.scalar_members.append((TYPES[types[name]], self.context.names.name(name)))
+        self.body.scalar_members = [
+            (TYPES[self.types[name]], self.context.names.name(name))
+            for name in sorted(self.members)
+        ]
         hoisted = self.moving & set(_assigned_outside_stages(self.kernel.body))
         hoisted -= self.members | self.parameters
-        self.body.process = self.declarations(hoisted, types)
+        self.body.process = self.declarations(hoisted)
         self.body.process += self.statements(self.kernel.body, hoisted)
         return self.body
 
-    def declarations(self, names: set[str], types: dict[str, Type]) -> list[str]:
+    def declarations(self, names: set[str]) -> list[str]:
         """Scalars that are assigned more than once are declared ahead."""
-        return [f"{TYPES[types[n]]} {self.context.names.name(n)} = 0;" for n in sorted(names)]
+        return [f"{TYPES[self.types[n]]} {self.context.names.name(n)} = 0;" for n in sorted(names)]
 
     # ---- statements around blocks -----------------------------------------------------------
     def statements(self, body: Sequence[Stmt], declared: set[str]) -> list[str]:
@@ -196,8 +198,7 @@ class _BodyEmitter:
         lets = [statement for statement in loop.body if isinstance(statement, Let)]
         own = {let.name for let in lets} | {loop.counter}
         needed = self.needed_by(stage, lets) - own - self.parameters - self.members
-        types = _scalar_types(self.kernel)
-        return [(name, types[name]) for name in sorted(needed)]
+        return [(name, self.types[name]) for name in sorted(needed)]
 
     def assignment(self, variable: str, type_: Type, value: str, declared: set[str]) -> str:
         """A declaration where the scalar is new, an assignment otherwise."""
@@ -219,7 +220,7 @@ class _BodyEmitter:
         ahead = (self.moving & set(_assigned(stage.body))) - self.members - self.parameters
         inner = self.statements(stage.body, ahead | {variable for variable, _ in arguments})
         lines = self.locals(stage)
-        lines += self.declarations(ahead, _scalar_types(self.kernel))
+        lines += self.declarations(ahead)
         if len(self.context.scratch) > scratch_before:
             lines.append("LocalTensor<uint8_t> work = workBuf.Get<uint8_t>();")
         lines += self.events(self.context.plan.at(stage, "start"), opening=True)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import ast
 import io
 import tokenize
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from npuforge.tile.source import Findings, Span, TileError
@@ -56,6 +56,8 @@ _OTHERS = (
     ast.And, ast.Or, ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE,
 )  # fmt: skip
 _KNOWN = frozenset((*_STATEMENTS, *_EXPRESSIONS, *_OTHERS))
+_PLAIN_FIELDS = frozenset({"ctx", "id", "attr", "arg", "name", "asname", "kind", "type_comment"})
+_NODE_FIELDS: dict[type[ast.AST], tuple[str, ...]] = {}
 # Nodes that hold nothing to look at.
 _BARE = frozenset(_OTHERS[7:])
 _ATTRIBUTES_OF_TENSORS = frozenset({"shape", "numel"})
@@ -130,13 +132,16 @@ def _limit_constructs(tree: ast.Module, findings: Findings) -> None:
         if depth > MOST_DEPTH:
             findings.add("TL-14", node, f"nested deeper than {MOST_DEPTH} levels")
             return
-        if type(node) not in _KNOWN:
+        kind = type(node)
+        if kind not in _KNOWN:
             findings.add("TL-01", node, f"the language has no {_called(node)}")
             continue  # what is inside is no further error
-        if type(node) in _BARE:
+        if kind in _BARE:
             continue
-        if not isinstance(node, ast.Name | ast.Constant):
-            stack += [(child, depth + 1) for child in _children(node)]
+        if kind is not ast.Name and kind is not ast.Constant:
+            depth += 1
+            stack += [(child, depth) for child in _children(node)]
+            depth -= 1
         if isinstance(node, ast.Attribute):
             _check_attribute(node, findings)
         elif isinstance(node, ast.Constant):
@@ -149,16 +154,19 @@ def _limit_constructs(tree: ast.Module, findings: Findings) -> None:
             findings.add("TL-01", node, f"only {LANGUAGE_IMPORT!r} may be imported")
 
 
-def _children(node: ast.AST) -> Iterator[ast.AST]:
-    """`ast.iter_child_nodes` without its generality; contexts of names are no constructs."""
-    for name in node._fields:
+def _children(node: ast.AST) -> list[ast.AST]:
+    """`ast.iter_child_nodes` in a hurry: fields that never hold nodes are not looked at."""
+    kind = type(node)
+    if kind not in _NODE_FIELDS:
+        _NODE_FIELDS[kind] = tuple(name for name in kind._fields if name not in _PLAIN_FIELDS)
+    found: list[ast.AST] = []
+    for name in _NODE_FIELDS[kind]:
         value = getattr(node, name, None)
-        if isinstance(value, list):
-            for item in value:
-                if isinstance(item, ast.AST):
-                    yield item
-        elif isinstance(value, ast.AST) and name != "ctx":
-            yield value
+        if value.__class__ is list:
+            found += [item for item in value if isinstance(item, ast.AST)]
+        elif isinstance(value, ast.AST):
+            found.append(value)
+    return found
 
 
 def _called(node: ast.AST) -> str:
