@@ -13,6 +13,8 @@ from npuforge.cli import main
 from npuforge.errors import UsageError
 from npuforge.twin import launch_file
 from npuforge.twin.dtypes import HostTensor
+from npuforge.twin.host import OutputTensor
+from npuforge.twin.sources import operator as operator_source
 from npuforge.twin.sources import recognise
 from npuforge.twin.sources.operator import OperatorSource
 from npuforge.twin.verify import verify
@@ -39,6 +41,14 @@ def test_optional_input_chooses_another_key(scale: OperatorSource) -> None:
     result = scale.launch({"x": x, "bias": bias}, {"alpha": 3.0})
     assert result.error is None
     assert (result.outputs["y"] == 8).all()
+
+
+def test_inference_that_says_nothing_leaves_the_declared_type(scale: OperatorSource) -> None:
+    silent = OutputTensor("y", "DT_UNDEFINED", "ND", (4,), inferred_dtype="DT_UNDEFINED")
+    made = operator_source._output(scale.operator, silent, {"y": "DT_FLOAT16"}, None)
+    assert made.dtype.name == "float16"
+    with pytest.raises(UsageError, match="no known element type"):
+        operator_source._output(scale.operator, silent, {}, None)
 
 
 def test_late_shapes_and_lists_in_place(kernels: Path) -> None:

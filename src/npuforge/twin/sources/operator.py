@@ -51,6 +51,7 @@ from npuforge.verdict import Diagnostic
 
 # What the framework itself needs at the start of a kernel's workspace.
 _SYSTEM_WORKSPACE = 16 << 20
+_UNKNOWN_TYPE = "DT_UNDEFINED"  # what inference leaves for an output it says nothing about
 _HOST_NAMES = {"float32": "DT_FLOAT", "bfloat16": "DT_BF16", "float64": "DT_DOUBLE"}
 
 Value = HostTensor | list[HostTensor] | None
@@ -371,7 +372,10 @@ def _output(
     shape = output.inferred_shape if output.inferred_shape is not None else output.shape
     if any(size < 0 for size in shape):
         raise UsageError(f"{operator.type}: output {output.name!r} has no known shape")
-    dtype = dtypes.find(output.inferred_dtype or types.get(output.name, output.dtype))
+    known = (output.inferred_dtype, types.get(output.name), output.dtype)
+    dtype = next((dtypes.find(name) for name in known if name and name != _UNKNOWN_TYPE), None)
+    if dtype is None:
+        raise UsageError(f"{operator.type}: output {output.name!r} has no known element type")
     name = output.name if number is None else f"{output.name}[{number}]"
     return TensorArgument(name, tuple(shape), dtype, "out")
 

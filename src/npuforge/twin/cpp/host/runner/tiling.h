@@ -189,9 +189,10 @@ private:
         }
         for (const auto& [name, value] : request_.attrs) {
             const auto& attrs = prototype_.definition->attrs;
+            const std::string& wanted = name;  // clang 14 does not capture a structured binding
             if (std::none_of(attrs.begin(), attrs.end(),
-                             [&](const auto& attr) { return attr.name == name; })) {
-                throw BadRequest(request_.op + " has no attribute named " + name);
+                             [&](const auto& attr) { return attr.name == wanted; })) {
+                throw BadRequest(request_.op + " has no attribute named " + wanted);
             }
         }
         for (const auto& attr : prototype_.definition->attrs) {
