@@ -132,6 +132,8 @@ class Scope:
     def scalar(self, node: ast.expr) -> Expr:
         """The scalar expression `node`, with constant parts computed."""
         value = self._scalar(node)
+        if isinstance(value, Var):
+            return value
         for part in walk(value):
             if isinstance(part, Const) and isinstance(part.value, int) and _overflows(part.value):
                 raise self.refuse("TL-14", node, f"{part.value} does not fit 64 bits")

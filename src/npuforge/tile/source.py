@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from npuforge import rules
 from npuforge.errors import NpuforgeError
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(NamedTuple):
     """A stretch of source; lines count from 1, columns from 1."""
 
     line: int
@@ -21,14 +21,14 @@ class Span:
 
     @staticmethod
     def of(node: ast.AST) -> Span:
-        line = getattr(node, "lineno", 1)
-        column = getattr(node, "col_offset", 0) + 1
-        return Span(
-            line,
-            column,
-            getattr(node, "end_lineno", None) or line,
-            (getattr(node, "end_col_offset", None) or column - 1) + 1,
-        )
+        """Where a node stands; a module has no place and starts the text."""
+        if not isinstance(node, ast.stmt | ast.expr | ast.arg | ast.keyword | ast.alias):
+            return NOWHERE
+        line, column = node.lineno, node.col_offset
+        end_line = node.end_lineno
+        if end_line is None or node.end_col_offset is None:
+            return Span(line, column + 1, line, column + 1)
+        return Span(line, column + 1, end_line, node.end_col_offset + 1)
 
 
 NOWHERE = Span(1, 1, 1, 1)
