@@ -18,7 +18,7 @@ from pathlib import Path
 
 import click
 
-from npuforge.twin import dtypes
+from npuforge import dtypes
 from npuforge.twin.execute import execute
 from npuforge.twin.kernel import Kernel, KernelBuild
 from npuforge.twin.launch import Launch, TensorArgument, output, scalar

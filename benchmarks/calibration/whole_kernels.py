@@ -22,9 +22,9 @@ import click
 import numpy as np
 from agreement import Comparison, print_table, spearman
 
+from npuforge.dtypes import HostTensor, find
 from npuforge.errors import NpuforgeError
 from npuforge.sandbox import GIB, Limits
-from npuforge.twin.dtypes import HostTensor, find
 from npuforge.twin.execute import execute
 from npuforge.twin.kernel import Kernel
 from npuforge.twin.launch import (

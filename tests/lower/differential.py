@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from npuforge.dtypes import HostTensor
 from npuforge.lower.compiler import lower
 from npuforge.lower.on_twin import TwinProgram
 from npuforge.tile.interpret import interpret
-from npuforge.twin.dtypes import HostTensor
 
 # Relative error that the order of additions and the hardware's functions may leave.
 _TOLERANCES = {"float32": 2e-5, "float16": 4e-3, "bfloat16": 2e-2}

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import torch
 
+from npuforge.dtypes import HostTensor
 from npuforge.lower.compiler import Lowered, lower
 from npuforge.tile.interpret import interpret
-from npuforge.twin.dtypes import HostTensor
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "tile"
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from tests.lower.format_programs import CASES, Case, lowered, wanted, write
 
+from npuforge.dtypes import HostTensor
 from npuforge.lower.formats import emit
 from npuforge.lower.formats.baked import bake
-from npuforge.twin.dtypes import HostTensor
 from npuforge.twin.sources import recognise
 from npuforge.twin.sources.direct import DirectProgram, ProgramRun
 from npuforge.twin.toolchain import BuildResult

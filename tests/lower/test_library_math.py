@@ -7,7 +7,6 @@ from collections.abc import Callable
 from functools import cache
 
 import numpy as np
-import pytest
 import torch
 
 from npuforge.lower.library import helper
@@ -109,27 +108,3 @@ def test_power_and_modulo() -> None:
             wanted.append((case, expected))
     for (case, expected), (out,) in zip(wanted, probe.run(calls), strict=True):
         np.testing.assert_allclose(out.view("f4"), expected, rtol=3e-6, atol=1e-5, err_msg=case)
-
-
-@pytest.mark.parametrize("floored", [0, 1])
-def test_integer_division(floored: int) -> None:
-    body = (
-        "Int32DivMod(o.ReinterpretCast<int32_t>(), q.ReinterpretCast<int32_t>(),"
-        "x.ReinterpretCast<int32_t>(), y.ReinterpretCast<int32_t>(), a[0], a[1] != 0, work);"
-    )
-    probe = Probe(["Int32DivMod"], {"divide": body})
-    rng = np.random.default_rng(9)
-    calls, wanted = [], []
-    for n in SIZES:
-        for low in (3, 1000, 2**20, 2**31 - 1):
-            a = rng.integers(-(2**31) + 1, 2**31, n)
-            b = rng.integers(1, low, n) * rng.choice([-1, 1], n)
-            a[: n // 3] -= np.fmod(a, b)[: n // 3]  # without remainder
-            quotient = a // b if floored else np.sign(a) * np.sign(b) * (np.abs(a) // np.abs(b))
-            args = [lanes(a.astype("i4")), lanes(b.astype("i4"))]
-            need = helper("Int32DivMod").scratch_bytes(n=n)
-            calls.append(Call("divide", args, [4 * n, 4 * n], [n, floored], need))
-            wanted.append((quotient, a - quotient * b))
-    for (quotient, remainder), (q, r) in zip(wanted, probe.run(calls), strict=True):
-        np.testing.assert_array_equal(q.view("i4"), quotient)
-        np.testing.assert_array_equal(r.view("i4"), remainder)

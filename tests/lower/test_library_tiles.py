@@ -118,7 +118,7 @@ def reduce_probe(dtype: str) -> Probe:
     t = CPP[dtype]
     cases: dict[str, str] = {}
     out, tile = f"o.ReinterpretCast<{t}>()", f"x.ReinterpretCast<{t}>()"
-    neutral = {"Add": "0", "Mul": "1", "Max": "-9", "Min": "9"}
+    neutral = {"Mul": "1"}
     for op, value in neutral.items():
         cases[f"RowReduceBy{op}"] = (
             f"RowReduceBy{op}({out}, {tile}, ({t}){value}, a[0], a[1], a[2], work);"

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from npuforge.dtypes import HostTensor
 from npuforge.tile import read_program
 from npuforge.tile.interpret import interpret
-from npuforge.twin.dtypes import HostTensor
 
 Array = np.ndarray[Any, Any]
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from hypothesis import strategies as st
 
-from npuforge.twin.dtypes import encode, find
+from npuforge.dtypes import encode, find
 
 from .program_ops import Emitter, Value
 

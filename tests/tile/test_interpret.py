@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 import torch
 
+from npuforge.dtypes import HostTensor
 from npuforge.errors import UsageError
 from npuforge.tile import read_program
 from npuforge.tile.interpret import interpret
 from npuforge.tile.source import TileError
-from npuforge.twin.dtypes import HostTensor
 
 from .one_op import Array
 

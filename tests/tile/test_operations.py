@@ -9,10 +9,10 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from npuforge.dtypes import HostTensor, encode, find
 from npuforge.tile import ops
 from npuforge.tile.interpret.operations import MEANINGS
 from npuforge.tile.source import TileError
-from npuforge.twin.dtypes import HostTensor, encode, find
 
 from .one_op import Array, run_ops
 

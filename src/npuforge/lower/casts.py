@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from npuforge.dtypes import DType, find
 from npuforge.lower import library
-from npuforge.twin.dtypes import DType, find
 
 
 @dataclass(frozen=True, slots=True)

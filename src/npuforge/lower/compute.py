@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 
+from npuforge.dtypes import DType
 from npuforge.lower import library
 from npuforge.lower.casts import cast_steps
 from npuforge.lower.context import Context, device_type
@@ -19,7 +20,6 @@ from npuforge.tile import ops
 from npuforge.tile.expr import Binary, Call, Const, Expr, Type, align_up, fold, mul
 from npuforge.tile.forms import broadcast_of
 from npuforge.tile.ir import Op, View
-from npuforge.twin.dtypes import DType
 
 Lines = list[str]
 
@@ -237,29 +237,10 @@ def _cast(op: Op, context: Context) -> Lines:
         return context.each_row(
             [dst, src], f"Cast({{0}}, {{1}}, RoundMode::{steps[0].mode}, {{n}});"
         )
-    most = context.most(src.buffer)["n"]
-    calls: list[str] = []
-    offset: Expr = Const(0)
-    place = "{1}"
-    for step in steps[:-1]:
-        start = context.text(offset)
-        tensor = f"work[{start}].ReinterpretCast<{device_type(step.target)}>()"
-        calls.append(f"Cast({tensor}, {place}, RoundMode::{step.mode}, {{n}});")
-        place = tensor
-        size = mul(most, Const(step.target.bits // 8))
-        offset = fold(Binary("+", offset, align_up(size, 32)))
-    calls.append(f"Cast({{0}}, {place}, RoundMode::{steps[-1].mode}, {{n}});")
-    context.need_scratch(offset)
-    return _each_row_lines([dst, src], calls, context)
-
-
-def _each_row_lines(views: list[View], calls: list[str], context: Context) -> Lines:
-    """Several calls for each stretch of elements."""
-    first = context.each_row(views, calls[0])
-    if len(first) == 1:
-        return [line for call in calls for line in context.each_row(views, call)]
-    inner = [context.each_row(views, call)[1] for call in calls]
-    return [first[0], *inner, first[-1]]
+    name = context.helper("CastVia" if len(steps) == 2 else "CastVia2", context.most(src.buffer))
+    middle = ", ".join(device_type(step.target) for step in steps[:-1])
+    modes = ", ".join(f"RoundMode::{step.mode}" for step in steps)
+    return context.each_row([dst, src], f"{name}<{middle}>({{0}}, {{1}}, {modes}, {{n}}, work);")
 
 
 def _broadcast(op: Op, context: Context) -> Lines:

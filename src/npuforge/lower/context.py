@@ -6,16 +6,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from npuforge.dtypes import DType
 from npuforge.lower import library
 from npuforge.lower.buffers import Kind, Plan
 from npuforge.lower.cpp import Printer
 from npuforge.lower.geometry import Geometry, Rows, element_bytes
 from npuforge.lower.names import Namer
 from npuforge.lower.scratch import scratch_size
-from npuforge.tile.expr import ZERO, Call, Const, Expr, Type, add, align_up, mul
+from npuforge.tile.expr import ZERO, Call, Const, Expr, Type, align_up, mul
 from npuforge.tile.facts import Facts
 from npuforge.tile.ir import Buffer, View
-from npuforge.twin.dtypes import DType
 
 _DEVICE_TYPES = {
     "float16": "half",
@@ -154,9 +154,3 @@ class Context:
             if finest <= element_bytes(destination.view.buffer):
                 return destination.pitch
         return rows[0].cols
-
-    def sum(self, *terms: Expr) -> Expr:
-        total: Expr = ZERO
-        for term in terms:
-            total = add(total, term)
-        return total

@@ -25,11 +25,6 @@ def element_bytes(buffer: Buffer) -> int:
     return 1 if buffer.dtype is None else max(1, buffer.dtype.bits // 8)
 
 
-def lanes(buffer: Buffer) -> int:
-    """Elements in one 32 byte block."""
-    return 256 if buffer.dtype is None else BLOCK_BYTES // element_bytes(buffer)
-
-
 @dataclass(frozen=True, slots=True)
 class Rows:
     """A view as rows of contiguous elements: `pitch` elements from row to row."""
@@ -63,8 +58,8 @@ class Geometry:
     def _pitch(self, buffer: Buffer) -> tuple[Expr, bool]:
         if buffer.name not in self._pitches:
             last = buffer.shape[-1]
-            padded = len(buffer.shape) > 1 and not self._facts.multiple_of(last, lanes(buffer))
-            pitch = align_up(last, lanes(buffer)) if padded else last
+            padded = len(buffer.shape) > 1 and not self._facts.multiple_of(last, buffer.lanes)
+            pitch = align_up(last, buffer.lanes) if padded else last
             self._pitches[buffer.name] = (pitch, padded)
         return self._pitches[buffer.name]
 
@@ -184,4 +179,4 @@ def _covers(operand: View, out: View, padded: set[str]) -> bool:
     """Do the pad lanes of `operand` reach as far as those of `out`?"""
     if len(operand.buffer.shape) == 1 or operand.buffer.name == out.buffer.name:
         return True
-    return operand.buffer.name in padded and lanes(operand.buffer) >= lanes(out.buffer)
+    return operand.buffer.name in padded and operand.buffer.lanes >= out.buffer.lanes

@@ -47,7 +47,7 @@ from npuforge.tile.ir import (
 )
 
 _INDENT = "    "
-_WORKSPACE_ALIGNMENT = 512
+WORKSPACE_ALIGNMENT = 512
 _LONG = 100  # characters: an expression from here on gets names for its parts
 _SMALLEST_PART = 5
 _OWN_NAMES = ("blocks", "key", "workspaceBytes", "context", "tiling", "platform")
@@ -286,7 +286,7 @@ class _Tiling:
         offset = self.code.workspace_offsets[tensor.name]
         return [
             self.around.assign(offset, "workspaceBytes"),
-            f"workspaceBytes += {self.print(align_up(size, _WORKSPACE_ALIGNMENT))};",
+            f"workspaceBytes += {self.print(align_up(size, WORKSPACE_ALIGNMENT))};",
         ]
 
     def launch(self, phase: Phase) -> list[str]:

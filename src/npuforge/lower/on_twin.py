@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from npuforge.dtypes import HostTensor
 from npuforge.lower.compiler import Lowered
 from npuforge.lower.formats import direct
 from npuforge.lower.tiling import Tiling, compute_tiling
 from npuforge.tile.expr import Number
-from npuforge.twin.dtypes import HostTensor
 from npuforge.twin.execute import Mode, RunResult, execute
 from npuforge.twin.kernel import Kernel, KernelBuild
 from npuforge.twin.launch import (

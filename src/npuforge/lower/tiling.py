@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from npuforge.errors import UsageError
 from npuforge.lower.compiler import Lowered
-from npuforge.lower.host_code import Field, HostCode, Phase, stream_conditions
+from npuforge.lower.host_code import WORKSPACE_ALIGNMENT, Field, HostCode, Phase, stream_conditions
 from npuforge.tile.expr import Chip, Expr, Number, Shape, Var, evaluate
 from npuforge.tile.ir import (
     HostIf,
@@ -26,7 +26,6 @@ from npuforge.tile.ir import (
     Tensor,
 )
 
-_WORKSPACE_ALIGNMENT = 512
 Shapes = Mapping[str, Sequence[int]]
 
 
@@ -125,7 +124,7 @@ class _Evaluator:
             size *= int(self.value(extent))
         offset = self.code.workspace_offsets[tensor.name]
         self.set(offset, self.tiling.workspace_bytes)
-        self.tiling.workspace_bytes += -(-size // _WORKSPACE_ALIGNMENT) * _WORKSPACE_ALIGNMENT
+        self.tiling.workspace_bytes += -(-size // WORKSPACE_ALIGNMENT) * WORKSPACE_ALIGNMENT
 
     def launch(self, phase: Phase) -> None:
         kernel = phase.launch.kernel

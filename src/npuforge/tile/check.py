@@ -17,7 +17,6 @@ from npuforge.tile.expr import ZERO, add, text
 from npuforge.tile.facts import Facts
 from npuforge.tile.ir import (
     Axis,
-    Buffer,
     Kernel,
     Load,
     Op,
@@ -90,7 +89,7 @@ def _check_masks(kernel: Kernel, findings: Findings) -> None:
             if view.buffer.is_mask or facts.multiple_of(cols, _BLOCK_BITS // 8):
                 continue
             for mask in masks:
-                if pitches.setdefault(mask.buffer.name, lanes(view.buffer)) != lanes(view.buffer):
+                if pitches.setdefault(mask.buffer.name, view.buffer.lanes) != view.buffer.lanes:
                     findings.add(
                         "TL-08",
                         view.span,
@@ -118,11 +117,6 @@ def _defined(view: View, written: set[str], findings: Findings) -> None:
         written.add(view.buffer.name)
 
 
-def lanes(buffer: Buffer) -> int:
-    """Elements in 32 bytes."""
-    return _BLOCK_BITS if buffer.dtype is None else _BLOCK_BITS // max(8, buffer.dtype.bits)
-
-
 def _check_view(view: View, facts: Facts, findings: Findings, *, moved: bool = False) -> None:
     last = len(view.buffer.shape) - 1
     axes = {axis.dim: axis for axis in view.axes if axis.dim is not None}
@@ -135,8 +129,8 @@ def _check_view(view: View, facts: Facts, findings: Findings, *, moved: bool = F
         )
         return
     start = axes[last].start
-    if not facts.multiple_of(start, lanes(view.buffer)):
-        count = lanes(view.buffer)
+    if not facts.multiple_of(start, view.buffer.lanes):
+        count = view.buffer.lanes
         findings.add(
             "TL-11",
             view.span,

@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from npuforge.dtypes import DType
 from npuforge.tile.expr import Expr, Type
 from npuforge.tile.facts import Facts
 from npuforge.tile.source import Span
-from npuforge.twin.dtypes import DType
 
 Role = Literal["in", "out", "inout", "workspace"]
 StageKind = Literal["copyin", "compute", "copyout"]
@@ -62,6 +62,11 @@ class Buffer:
     @property
     def is_mask(self) -> bool:
         return self.dtype is None
+
+    @property
+    def lanes(self) -> int:
+        """Elements in one 32 byte block."""
+        return 256 if self.dtype is None else 256 // max(8, self.dtype.bits)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ import ast
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from npuforge import dtypes
 from npuforge.tile import forms, ops, views
 from npuforge.tile.expr import Const, Expr, Program, Shape, Type, Var, walk
 from npuforge.tile.facts import Fact, Facts
@@ -32,7 +33,6 @@ from npuforge.tile.ir import (
 )
 from npuforge.tile.scope import Refused, Scope
 from npuforge.tile.source import Findings, Span
-from npuforge.twin import dtypes
 
 _SCALAR_READS = ("extract_scalar", "load_scalar")
 _FULL_DTYPES = ("bool", "bfloat16", "float16", "float32", "int8", "int16", "int32", "int64")

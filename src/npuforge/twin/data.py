@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from npuforge.dtypes import AnyArray, DType, HostTensor, encode
 from npuforge.errors import UsageError
-from npuforge.twin.dtypes import AnyArray, DType, HostTensor, encode
 
 _KEYS = {
     "random": {"low", "high", "seed"},

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from npuforge import dtypes
+from npuforge.dtypes import AnyArray, HostTensor
 from npuforge.errors import UsageError
 from npuforge.sandbox import Completed, Limits, Sandbox
 from npuforge.soc.data import Soc, load_soc, write_constants
-from npuforge.twin import dtypes, session_result
-from npuforge.twin.dtypes import AnyArray, HostTensor
+from npuforge.twin import session_result
 from npuforge.twin.kernel import KernelBuild
 from npuforge.twin.launch import (
     AbsentArgument,

@@ -11,8 +11,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from npuforge.dtypes import DType, HostTensor, find
 from npuforge.errors import UsageError
-from npuforge.twin.dtypes import DType, HostTensor, find
 
 Role = Literal["in", "out", "inout"]
 

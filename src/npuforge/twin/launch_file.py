@@ -15,9 +15,9 @@ from typing import Any, get_args
 
 import yaml
 
+from npuforge.dtypes import HostTensor, find
 from npuforge.errors import UsageError
 from npuforge.twin import data
-from npuforge.twin.dtypes import HostTensor, find
 from npuforge.twin.launch import (
     AbsentArgument,
     Argument,

@@ -11,11 +11,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from npuforge.dtypes import HostTensor
 from npuforge.errors import UsageError
 from npuforge.sandbox import Sandbox
 from npuforge.soc.data import load_soc, write_constants
 from npuforge.twin import numerics, session_result
-from npuforge.twin.dtypes import HostTensor
 from npuforge.twin.execute import Mode
 from npuforge.twin.sources.direct import total
 from npuforge.twin.sources.model_answer import ModelAnswer

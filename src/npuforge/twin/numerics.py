@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from npuforge.twin.dtypes import AnyArray, DType, HostTensor, find
+from npuforge.dtypes import AnyArray, DType, HostTensor, find
 
 _FILE = Path(__file__).with_name("tolerances.toml")
 # Elements looked at when a constant factor between result and reference is searched for.

@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
+from npuforge.dtypes import HostTensor, encode
 from npuforge.errors import UsageError
 from npuforge.sandbox import GIB, Limits, Sandbox
 from npuforge.twin import session_result
-from npuforge.twin.dtypes import HostTensor, encode
 from npuforge.twin.launch import TensorArgument
 
 _WORKER = Path(__file__).with_name("reference_worker.py")

@@ -19,8 +19,8 @@ import msgspec
 import numpy as np
 
 from npuforge import rules
+from npuforge.dtypes import AnyArray
 from npuforge.sandbox import MIB
-from npuforge.twin.dtypes import AnyArray
 from npuforge.twin.recipes import CPP_ROOT
 from npuforge.twin.symbolize import Frame, symbolize, user_frame
 from npuforge.verdict import Advice, Race, Side, Violation

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from npuforge.dtypes import HostTensor
 from npuforge.errors import UsageError
 from npuforge.sandbox import Limits, Sandbox
 from npuforge.soc.data import load_soc
 from npuforge.twin import data, numerics, reference
-from npuforge.twin.dtypes import HostTensor
 from npuforge.twin.execute import Mode, RunResult, execute
 from npuforge.twin.launch import TensorArgument
 from npuforge.twin.launch_file import Case

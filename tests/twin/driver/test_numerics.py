@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from npuforge.twin.dtypes import AnyArray, HostTensor
+from npuforge.dtypes import AnyArray, HostTensor
 from npuforge.twin.numerics import Tolerance, compare, tolerance_for
 
 _WANT = np.linspace(1, 2, 64, dtype=np.float32).reshape(8, 8)

@@ -10,9 +10,9 @@ import pytest
 import torch
 
 from npuforge.cli import main
+from npuforge.dtypes import HostTensor
 from npuforge.errors import UsageError
 from npuforge.twin import launch_file
-from npuforge.twin.dtypes import HostTensor
 from npuforge.twin.host import OutputTensor
 from npuforge.twin.sources import operator as operator_source
 from npuforge.twin.sources import recognise

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from npuforge import rules
-from npuforge.twin.dtypes import AnyArray
+from npuforge.dtypes import AnyArray
 from npuforge.twin.execute import RunResult
 from npuforge.twin.kernel import Kernel
 from npuforge.twin.lint import lint

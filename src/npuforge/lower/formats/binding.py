@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from npuforge.dtypes import DType
 from npuforge.lower.cpp import scalar_functions
 from npuforge.lower.formats import direct, plain_host
 from npuforge.lower.formats.baked import Baked
@@ -18,7 +19,6 @@ from npuforge.lower.names import camel, pascal
 from npuforge.lower.wrap import format_cpp
 from npuforge.tile.expr import Type
 from npuforge.tile.ir import Attribute, SameShape, Tensor
-from npuforge.twin.dtypes import DType
 
 _INDENT = "    "
 _AT_TYPES = {

@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 
+from npuforge.dtypes import DType
 from npuforge.errors import UsageError
 from npuforge.lower.compiler import Lowered
 from npuforge.lower.cpp import TYPES, Printer, scalar_functions
@@ -25,7 +26,6 @@ from npuforge.lower.names import camel, clashes_with_c, pascal
 from npuforge.lower.wrap import format_cpp
 from npuforge.tile.expr import Type
 from npuforge.tile.ir import Attribute, SameShape, Tensor
-from npuforge.twin.dtypes import DType
 
 _INDENT = "    "
 _GE_TYPES = {"float32": "DT_FLOAT", "float16": "DT_FLOAT16", "bfloat16": "DT_BF16"}

@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from npuforge.errors import UsageError
-from npuforge.lower.library.sizes import evaluate
+from npuforge.lower.scratch import scratch_size
+from npuforge.tile.expr import Const
 
 _FOLDER = Path(__file__).parent
 _PLACEHOLDER = re.compile(r"@(\w+)@")
@@ -36,7 +37,9 @@ class Helper:
 
     def scratch_bytes(self, **sizes: int) -> int:
         """Bytes of `work` for a call with these sizes (rows, cols, pitch, n, k, size)."""
-        return evaluate(self.scratch, sizes)
+        size = scratch_size(self.scratch, {name: Const(value) for name, value in sizes.items()})
+        assert isinstance(size, Const)
+        return int(size.value)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from npuforge.twin.dtypes import AnyArray, DType
+from npuforge.dtypes import AnyArray, DType
 
 
 def cast(values: AnyArray, source: DType, target: DType, mode: str) -> AnyArray:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from npuforge.dtypes import HostTensor
 from npuforge.errors import UsageError
 from npuforge.tile import chip_constants
 from npuforge.tile.expr import Chip, Number, Program, Shape, Type
@@ -27,7 +28,6 @@ from npuforge.tile.ir import (
     Tensor,
     TileProgram,
 )
-from npuforge.twin.dtypes import HostTensor
 
 _MOST_CORES = 65535
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from npuforge.dtypes import AnyArray
 from npuforge.tile.expr import Chip, Expr, Number, Program, Shape, Type
 from npuforge.tile.interpret.memory import GlobalTensor, Region, Tile
 from npuforge.tile.interpret.operations import apply
@@ -27,7 +28,6 @@ from npuforge.tile.ir import (
     Store,
     View,
 )
-from npuforge.twin.dtypes import AnyArray
 
 
 def run_core(

@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
+from npuforge.dtypes import AnyArray, DType, find
 from npuforge.tile.interpret.cast import cast, widened
 from npuforge.tile.interpret.failure import failure
 from npuforge.tile.interpret.scalars import Scalars
 from npuforge.tile.ir import Atomic, Buffer, Pointer, Tensor, View
 from npuforge.tile.source import Span
-from npuforge.twin.dtypes import AnyArray, DType, find
 
 Index = tuple[Any, ...]
 

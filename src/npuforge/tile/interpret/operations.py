@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from npuforge.dtypes import AnyArray, DType, find
 from npuforge.tile.expr import Number
 from npuforge.tile.interpret.cast import cast
 from npuforge.tile.interpret.failure import failure
@@ -21,7 +22,6 @@ from npuforge.tile.interpret.rearrange import REARRANGEMENTS
 from npuforge.tile.interpret.reductions import REDUCTIONS
 from npuforge.tile.interpret.request import Request, Values
 from npuforge.tile.ir import Op, View
-from npuforge.twin.dtypes import AnyArray, DType, find
 
 _FLOAT32 = find("float32")
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from npuforge.dtypes import AnyArray, DType, find
 from npuforge.tile.interpret.cast import cast
 from npuforge.tile.interpret.failure import failure
 from npuforge.tile.interpret.request import Request, Values
-from npuforge.twin.dtypes import AnyArray, DType, find
 
 _FLOAT32 = find("float32")
 # What a reduction of nothing gives.

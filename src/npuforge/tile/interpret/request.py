@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from npuforge.dtypes import AnyArray, DType, encode
 from npuforge.tile.expr import Number
 from npuforge.tile.interpret.cast import widened
 from npuforge.tile.interpret.failure import failure
 from npuforge.tile.ir import Op, View
-from npuforge.twin.dtypes import AnyArray, DType, encode
 
 Values = tuple[AnyArray, ...]
 

@@ -12,11 +12,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from npuforge import dtypes
+from npuforge.dtypes import HostTensor
 from npuforge.errors import UsageError
 from npuforge.sandbox import Limits, Sandbox
 from npuforge.soc import Soc
-from npuforge.twin import dtypes
-from npuforge.twin.dtypes import HostTensor
 from npuforge.twin.execute import Mode, RunResult, execute
 from npuforge.twin.host import (
     OpDescription,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from npuforge.twin.dtypes import HostTensor
+from npuforge.dtypes import HostTensor
 from npuforge.twin.kernel import KernelBuild
 from npuforge.twin.launch import Launch
 from npuforge.twin.launch_file import Case

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from npuforge.dtypes import HostTensor, find
 from npuforge.errors import UsageError
-from npuforge.twin.dtypes import HostTensor, find
 from npuforge.twin.execute import Mode, RunResult
 from npuforge.twin.host import Operator, Parameter
 from npuforge.twin.sources.operator import OperatorSource, host_name

@@ -9,9 +9,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from npuforge import dtypes
+from npuforge.dtypes import HostTensor
 from npuforge.errors import UsageError
-from npuforge.twin import dtypes
-from npuforge.twin.dtypes import HostTensor
 
 
 @given(st.lists(st.floats(width=32, allow_nan=False), min_size=1, max_size=40))
