@@ -37,22 +37,54 @@ def example(module: Any, device: str) -> tuple[Any, list[Any]]:
     return model, inputs
 
 
-def exported(model: Any, inputs: list[Any]) -> Any:
+def exported(model: Any, inputs: list[Any], every_shape: bool) -> Any:
+    """The program in core operations, for every shape it allows or for that of the example."""
+    free = torch.export.Dim.AUTO
+    shapes = tuple(
+        dict.fromkeys(range(value.dim()), free) if isinstance(value, torch.Tensor) else None
+        for value in inputs
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        program = torch.export.export(model, tuple(inputs), strict=False)
-        return program.run_decompositions()
+        program = torch.export.export(
+            model, tuple(inputs), dynamic_shapes=shapes if every_shape else None, strict=False
+        )
+        return program.run_decompositions(decompositions())
+
+
+# Operations that a kernel computes better as they are than as the dozens they decompose into.
+WHOLE = ("upsample_", "grid_sampler_", "affine_grid_generator", "_adaptive_avg_pool")
+
+
+def decompositions() -> Any:
+    """Core ATen, with whole operations left whole."""
+    table: Any = torch.export.default_decompositions()
+    for operation in list(table.keys()):
+        if operation.name().removeprefix("aten::").startswith(WHOLE):
+            table.pop(operation)
+    return table
 
 
 def type_of(value: Any) -> Any:
     if not isinstance(value, torch.Tensor):
         return None
-    return {"shape": list(value.shape), "dtype": str(value.dtype).removeprefix("torch.")}
+    return {
+        "shape": [example_of(extent) for extent in value.shape],
+        "dtype": str(value.dtype).removeprefix("torch."),
+        "extents": [str(extent) for extent in value.shape],
+    }
+
+
+def example_of(extent: Any) -> int:
+    return int(extent) if isinstance(extent, int) else int(extent.node.hint)
 
 
 def argument(value: Any) -> Any:
     if isinstance(value, torch.fx.Node):
-        return {"ref": value.name}
+        known = value.meta.get("val")
+        if isinstance(known, torch.SymInt):
+            return {"type": "extent", "text": str(known), "example": example_of(known)}
+        return {"type": "ref", "ref": value.name}
     if isinstance(value, list | tuple):
         return [argument(item) for item in value]
     if value is None or isinstance(value, bool | int | float | str):
@@ -74,7 +106,8 @@ def sources(program: Any, inputs: list[Any]) -> tuple[list[dict[str, Any]], dict
             place = position
             position += 1
             if not isinstance(value, torch.Tensor):
-                numbers[name or f"argument{place}"] = value
+                if isinstance(value, bool | int | float):
+                    numbers[name or f"argument{place}"] = value
                 continue
             found.append(
                 {"name": name, "type": type_of(metas[name]), "origin": "input", "position": place}
@@ -90,7 +123,7 @@ def sources(program: Any, inputs: list[Any]) -> tuple[list[dict[str, Any]], dict
 def nodes(program: Any) -> list[dict[str, Any]]:
     found = []
     for node in program.graph.nodes:
-        if node.op != "call_function":
+        if node.op != "call_function" or isinstance(node.meta.get("val"), torch.SymInt | bool):
             continue
         value = node.meta.get("val")
         several = isinstance(value, list | tuple)
@@ -106,6 +139,19 @@ def nodes(program: Any) -> list[dict[str, Any]]:
     return found
 
 
+def symbols(program: Any, tensors: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The extents that may vary, each with the first tensor and axis that has it."""
+    least = {str(name): int(span.lower) for name, span in program.range_constraints.items()}
+    found: dict[str, dict[str, Any]] = {}
+    for tensor in tensors:
+        kind = tensor["type"]
+        for axis, (text, example) in enumerate(zip(kind["extents"], kind["shape"], strict=True)):
+            if text.isidentifier() and text not in found:
+                place = {"source": tensor["name"], "axis": axis, "example": example}
+                found[text] = {"name": text, **place, "least": least.get(text, 0)}
+    return list(found.values())
+
+
 def results(program: Any) -> list[dict[str, Any]]:
     found = []
     for spec in program.graph_signature.output_specs:
@@ -114,17 +160,24 @@ def results(program: Any) -> list[dict[str, Any]]:
     return found
 
 
+def captured(module: Any) -> tuple[Any, list[Any]]:
+    """The most general capture that works, and the example's inputs."""
+    for device, every_shape in (("meta", True), ("meta", False), ("cpu", True)):
+        try:
+            model, inputs = example(module, device)
+            return exported(model, inputs, every_shape), inputs
+        except Exception:  # what the module does not do without data, or for every shape
+            continue
+    model, inputs = example(module, "cpu")
+    return exported(model, inputs, False), inputs
+
+
 def main() -> None:
     job = json.loads(Path("job.json").read_text("utf-8"))
     answer: dict[str, Any]
     try:
         module = load(job["file"])
-        try:
-            model, inputs = example(module, "meta")
-            program = exported(model, inputs)
-        except Exception:  # whatever the module does not do without data
-            model, inputs = example(module, "cpu")
-            program = exported(model, inputs)
+        program, inputs = captured(module)
         tensors, numbers = sources(program, inputs)
         answer = {
             "graph": {
@@ -132,6 +185,7 @@ def main() -> None:
                 "sources": tensors,
                 "nodes": nodes(program),
                 "results": results(program),
+                "symbols": symbols(program, tensors),
                 "scalars": numbers,
             }
         }

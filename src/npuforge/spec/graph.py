@@ -9,27 +9,57 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+import msgspec
+
+from npuforge.spec.size import Size
+
 Origin = Literal["input", "parameter", "buffer", "constant"]
 
 
-@dataclass(frozen=True, slots=True)
-class Ref:
+class Ref(msgspec.Struct, frozen=True, tag="ref"):
     """The result of a node, or an input, by name."""
 
     ref: str
 
 
+class Extent(msgspec.Struct, frozen=True, tag="extent"):
+    """A number that follows from the shapes of the inputs: the text of a size, and its example."""
+
+    text: str
+    example: int
+
+    @property
+    def size(self) -> Size:
+        return Size.parse(self.text)
+
+
 # What an argument of an operation may be. Symbols (dtypes, layouts, devices) arrive as text.
-_Plain = Ref | bool | int | float | str | None
+_Plain = Ref | Extent | bool | int | float | str | None
 Argument = _Plain | list[_Plain | list[_Plain]]
 
 
 @dataclass(frozen=True, slots=True)
 class TensorType:
-    """Shape and element type."""
+    """Shape and element type: the example's `shape`, and `extents` over the graph's symbols."""
 
     shape: tuple[int, ...]
     dtype: str
+    extents: tuple[str, ...]
+
+    @property
+    def sizes(self) -> tuple[Size, ...]:
+        return tuple(map(Size.parse, self.extents))
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """An extent the caller is free to choose: axis `axis` of the source, at least `least`."""
+
+    name: str
+    source: str
+    axis: int
+    example: int
+    least: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,33 +104,43 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """A module, captured for the shapes of its example inputs."""
+    """A module, captured for every shape that its operations allow.
+
+    `symbols` are the extents that may vary; an axis that is tied to the module's own tensors, or to
+    a number in its code, is fixed.
+    """
 
     name: str
     sources: list[Source]
     nodes: list[Node]
     results: list[Result]
+    symbols: list[Symbol]
     scalars: dict[str, float | int | bool] = field(default_factory=dict)
 
     def text(self) -> str:
         """The graph, one line a node."""
         lines = [
-            f"{source.name}: {source.type.dtype}{list(source.type.shape)}  # {source.origin}"
-            for source in self.sources
+            f"{source.name}: {_typed(source.type)}  # {source.origin}" for source in self.sources
         ]
         for node in self.nodes:
             shown = ", ".join(
                 [*map(_shown, node.args), *(f"{k}={_shown(v)}" for k, v in node.kwargs.items())]
             )
-            types = " ".join(f"{t.dtype}{list(t.shape)}" if t else "-" for t in node.types)
+            types = " ".join(_typed(t) if t else "-" for t in node.types)
             lines.append(f"{node.name} = {node.op}({shown})  # {types}")
         lines.append("return " + ", ".join(result.name for result in self.results))
         return "\n".join(lines)
 
 
+def _typed(kind: TensorType) -> str:
+    return f"{kind.dtype}[{', '.join(kind.extents)}]"
+
+
 def _shown(argument: object) -> str:
     if isinstance(argument, Ref):
         return argument.ref
+    if isinstance(argument, Extent):
+        return argument.text
     if isinstance(argument, list):
         return "[" + ", ".join(map(_shown, argument)) + "]"
     return repr(argument)
