@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a generation ends with: everything the summary, the report and the folder are made from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from npuforge.plan import Plan, Variant
+from npuforge.spec.graph import Graph
+from npuforge.twin.timing.report import TimingReport
+from npuforge.verdict import Verdict
+
+# chosen: what was written. slower: timed, not the fastest. wrong: the fastest, but its proof failed.
+# failed: it did not compile or refused the shapes. untried: the budget was spent before it.
+State = Literal["chosen", "slower", "wrong", "failed", "untried"]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One of the plan's variants, with what tuning found out; `note` is why it was not chosen.
+
+    `time_us` is at the full given shapes; None where none was taken.
+    """
+
+    variant: Variant
+    state: State
+    time_us: float | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A step of the pipeline and its wall time. Stages may overlap."""
+
+    name: str
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A generated operator, or the best attempt at one: `verdict` says which.
+
+    `reference` is the text of the module's file. `files` are path and text of the operator in the
+    format `form`. `trace` is the timeline at the full shapes (Chrome's trace JSON), empty where
+    none was made. Candidates stand in the plan's order, the cost model's favourite first.
+    """
+
+    name: str
+    graph: Graph
+    plan: Plan
+    reference: str
+    candidates: tuple[Candidate, ...]
+    verdict: Verdict
+    form: str
+    files: Mapping[str, str]
+    timing: TimingReport | None = None
+    trace: bytes = b""
+    notes: tuple[str, ...] = ()
+    stages: tuple[Stage, ...] = field(default=())
+
+    @property
+    def chosen(self) -> Candidate:
+        """The candidate that was written: the fastest proven one, or else the first tried."""
+        for candidate in self.candidates:
+            if candidate.state == "chosen":
+                return candidate
+        return self.candidates[0]
+
+    @property
+    def program(self) -> str:
+        """The chosen program in the tile language."""
+        return self.chosen.variant.program
