@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One kernel with the host code that launches it, and the program they are put together to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from npuforge.plan.values import Tensor
+from npuforge.spec.size import Size
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """`kernel` is the text of an `@ascend_kernel` function, less the decorator; `host` the lines of
+    the host function, the launch last. Names in `host` that are no tensors and no symbols of sizes
+    begin with `prefix`, so that launches do not meet. `sizes` are the sizes its host lines use.
+    """
+
+    kernel: str
+    host: Sequence[str]
+    sizes: Sequence[Size] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A tensor of the host function."""
+
+    tensor: Tensor
+    role: Literal["input", "output", "inout"]
+
+
+@dataclass
+class Program:
+    """Launches in order over the operator's tensors and temporaries."""
+
+    name: str
+    summary: str
+    parameters: list[Parameter]
+    symbols: dict[str, str]  # a size's symbol: how the host function reads it
+    workspaces: list[Tensor] = field(default_factory=list)
+    launches: list[Launch] = field(default_factory=list)
+
+    def text(self) -> str:
+        """The program in the tile language."""
+        kernels: list[str] = []
+        for launch in self.launches:
+            if launch.kernel not in kernels:
+                kernels.append(launch.kernel)
+        parts = ["# SPDX-License-Identifier: Apache-2.0", f'"""{self.summary}"""', ""]
+        parts += ["import tile.language as tl", ""]
+        for kernel in kernels:
+            parts += ["", "@ascend_kernel", kernel.rstrip(), ""]
+        parts += ["", *self._host()]
+        return "\n".join(parts) + "\n"
+
+    def _host(self) -> Iterable[str]:
+        yield f"def {self.name}_host("
+        for parameter in self.parameters:
+            tensor = parameter.tensor
+            kind = f"tl.{tensor.dtype}"
+            if parameter.role == "output":
+                kind += f", {self._shape(tensor)}"
+            yield f"    {tensor.name}: tl.{parameter.role}({kind}),"
+        yield "):"
+        used: set[str] = set()
+        for tensor in self.workspaces:
+            used |= {name for size in tensor.shape for name in size.names}
+        for launch in self.launches:
+            used |= {name for size in launch.sizes for name in size.names}
+        for symbol, reading in self.symbols.items():
+            if symbol in used:
+                yield f"    {symbol} = {reading}"
+        for tensor in self.workspaces:
+            extents = ", ".join(map(str, tensor.shape))
+            yield f"    {tensor.name} = tl.workspace(({extents},), tl.{tensor.dtype})"
+        for launch in self.launches:
+            yield from (f"    {line}" for line in launch.host)
+
+    def _shape(self, tensor: Tensor) -> str:
+        """Shapes in annotations read extents from the inputs themselves."""
+        extents = [str(size.renamed(self.symbols)) for size in tensor.shape]
+        return f"({', '.join(extents)},)" if extents else "(1,)"

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the planner computes with: tensors in global memory and values over index spaces.
+
+A value is a function of an index. `Load` reads a tensor through offset and strides, so every view of
+a tensor is a load; `Map` works element by element and repeats arguments along axes of extent one;
+`Reduce` folds the last axes of its argument. `Special` is an operation with a kernel of its own
+(a scan, a window, a gather): its arguments and results are tensors.
+
+Values are compared by identity: a value used twice is computed once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from npuforge.spec.size import Size, product
+
+ReduceKind = Literal["sum", "prod", "max", "min", "argmax", "argmin", "sumexp", "squares"]
+Shape = tuple[Size, ...]
+ONE = Size.of(1)
+
+
+@dataclass(frozen=True, eq=False)
+class Tensor:
+    """A contiguous tensor in global memory; `name` is its name in the program."""
+
+    name: str
+    shape: Shape
+    dtype: str
+
+    @property
+    def count(self) -> Size:
+        return product(self.shape)
+
+
+@dataclass(frozen=True, eq=False)
+class Value:
+    """`dtype` is that of the tensor it stands for; arithmetic may be wider."""
+
+    shape: Shape
+    dtype: str
+
+
+@dataclass(frozen=True, eq=False)
+class Load(Value):
+    """An element of a tensor: at `offset` plus the index times `strides`."""
+
+    tensor: Tensor
+    offset: Size
+    strides: Shape
+
+
+@dataclass(frozen=True, eq=False)
+class Constant(Value):
+    """The same number everywhere."""
+
+    number: float | int | bool | Size
+
+
+@dataclass(frozen=True, eq=False)
+class Iota(Value):
+    """The index along an axis."""
+
+    axis: int
+
+
+@dataclass(frozen=True, eq=False)
+class Map(Value):
+    """An operation on each element; arguments are aligned at the last axis."""
+
+    op: str
+    args: tuple[Value, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Reduce(Value):
+    """The last axes of `arg` folded: `arg.shape` begins with `shape`.
+
+    `sumexp` is the sum of exp(x - max x), `squares` that of (x - mean x) squared: both have forms
+    that need the data once.
+    """
+
+    kind: ReduceKind
+    arg: Value
+
+    @property
+    def folded(self) -> Shape:
+        """Extents of the folded axes."""
+        return self.arg.shape[len(self.shape) :]
+
+
+@dataclass(frozen=True, eq=False)
+class Special:
+    """An operation with a kernel of its own.
+
+    `args` become tensors before it runs; `shapes` and `dtypes` are those of its results; `data`
+    holds what the operation's writer needs to know.
+    """
+
+    op: str
+    args: tuple[Value, ...]
+    shapes: tuple[Shape, ...]
+    dtypes: tuple[str, ...]
+    data: Mapping[str, Any] = field(default_factory=dict)
+    node: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Result(Value):
+    """One result of a special operation."""
+
+    special: Special
+    index: int
+
+
+def contiguous(shape: Shape) -> Shape:
+    """Strides of a tensor without gaps; an axis of extent one has stride zero."""
+    strides: list[Size] = []
+    step = ONE
+    for extent in reversed(shape):
+        strides.append(Size.of(0) if extent == ONE else step)
+        step = step * extent
+    return tuple(reversed(strides))
+
+
+def load(tensor: Tensor) -> Load:
+    """The whole tensor."""
+    return Load(tensor.shape, tensor.dtype, tensor, Size.of(0), contiguous(tensor.shape))
+
+
+def is_whole(value: Value) -> bool:
+    """Whether the value is a tensor as it lies in memory."""
+    return (
+        isinstance(value, Load)
+        and value.offset == Size.of(0)
+        and value.shape == value.tensor.shape
+        and value.strides == contiguous(value.shape)
+    )
