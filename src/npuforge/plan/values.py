@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the planner computes with: tensors in global memory and values over index spaces.
 
-A value is a function of an index. `Load` reads a tensor through offset and strides, so every view of
-a tensor is a load; `Map` works element by element and repeats arguments along axes of extent one;
-`Reduce` folds the last axes of its argument. `Special` is an operation with a kernel of its own
+A value is a function of an index. `Load` reads a tensor through offset and strides, so every view
+of a tensor is a load; `Map` works element by element and repeats arguments along axes of extent
+one; `Reduce` folds the last axes of its argument. `Special` is an operation with a kernel of its own
 (a scan, a window, a gather): its arguments and results are tensors.
 
 Values are compared by identity: a value used twice is computed once.
@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
+from weakref import WeakKeyDictionary
 
 from npuforge.spec.size import Size, product
 
@@ -22,13 +23,30 @@ Shape = tuple[Size, ...]
 ONE = Size.of(1)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Tensor:
-    """A contiguous tensor in global memory; `name` is its name in the program."""
+    """A contiguous tensor in global memory.
 
-    name: str
+    `given` is its name in the program; temporaries get theirs when the program is put together.
+    `producer` is what a temporary holds: a value, or result `index` of a special operation. An
+    `alias` is the tensor whose memory this one reads under another shape.
+    """
+
+    given: str
     shape: Shape
     dtype: str
+    producer: Value | Special | None = None
+    index: int = 0
+    alias: Tensor | None = None
+
+    @property
+    def memory(self) -> Tensor:
+        """The tensor that owns the memory."""
+        return self if self.alias is None else self.alias.memory
+
+    @property
+    def name(self) -> str:
+        return self.memory.given
 
     @property
     def count(self) -> Size:
@@ -107,14 +125,6 @@ class Special:
     node: str = ""
 
 
-@dataclass(frozen=True, eq=False)
-class Result(Value):
-    """One result of a special operation."""
-
-    special: Special
-    index: int
-
-
 def contiguous(shape: Shape) -> Shape:
     """Strides of a tensor without gaps; an axis of extent one has stride zero."""
     strides: list[Size] = []
@@ -130,11 +140,33 @@ def load(tensor: Tensor) -> Load:
     return Load(tensor.shape, tensor.dtype, tensor, Size.of(0), contiguous(tensor.shape))
 
 
+def stored(value: Value) -> Tensor:
+    """The tensor that holds `value`: the one it is read from, or a temporary made for it."""
+    if isinstance(value, Load) and is_whole(value):
+        same = value.shape == value.tensor.shape
+        return value.tensor if same else Tensor("", value.shape, value.dtype, alias=value.tensor)
+    if value not in _STORED:
+        _STORED[value] = Tensor("", value.shape, value.dtype, value)
+    return _STORED[value]
+
+
+# So that a value that two views need is stored once.
+_STORED: WeakKeyDictionary[Value, Tensor] = WeakKeyDictionary()
+
+
+def results(special: Special) -> tuple[Value, ...]:
+    """The results of a special operation, as reads of the tensors that it writes."""
+    pairs = zip(special.shapes, special.dtypes, strict=True)
+    return tuple(
+        load(Tensor("", shape, dtype, special, index)) for index, (shape, dtype) in enumerate(pairs)
+    )
+
+
 def is_whole(value: Value) -> bool:
-    """Whether the value is a tensor as it lies in memory."""
+    """Whether the value is a tensor as it lies in memory, under whatever shape."""
     return (
         isinstance(value, Load)
         and value.offset == Size.of(0)
-        and value.shape == value.tensor.shape
+        and product(value.shape) == value.tensor.count
         and value.strides == contiguous(value.shape)
     )

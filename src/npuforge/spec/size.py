@@ -123,7 +123,7 @@ class Size:
         """As the tile language writes it."""
         text = ""
         for monomial, factor in self.terms:
-            atoms = [atom if atom.isidentifier() else f"({atom})" for atom in monomial]
+            atoms = [f"({atom})" if " " in atom else atom for atom in monomial]
             if abs(factor) != 1 or not atoms:
                 atoms.insert(0, str(abs(factor)))
             sign = "-" if factor < 0 else "+"
