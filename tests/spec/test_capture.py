@@ -69,3 +69,31 @@ def test_a_file_that_is_no_module_gives_one_line(tmp_path: Path, text: str, reas
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no such file"):
         capture(tmp_path / "absent.py")
+
+
+DIVERGENCE = """
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x, y):
+        loss = torch.nn.functional.kl_div(torch.log(x), y.t(), reduction="batchmean")
+        return loss, torch.relu(torch.relu(x) * 2).sin_().sin_().sin_()
+
+
+def get_inputs():
+    return [torch.rand(64, 64), torch.rand(64, 64)]
+"""
+
+
+def test_what_eager_execution_dispatches_is_noted(tmp_path: Path) -> None:
+    graph = capture(written(tmp_path, DIVERGENCE))
+    operations = [entry.op.split(".")[1] for entry in graph.eager]
+    loss = ["log", "t", "mul", "xlogy", "sub", "sum", "div"]
+    assert operations == [*loss, "relu", "mul", "relu", "sin_"]
+    xlogy = graph.eager[3]
+    assert [tensor.contiguous for tensor in xlogy.inputs] == [False, False]
+    assert graph.eager[5].outputs[0].shape == ()
+    assert [entry.count for entry in graph.eager] == [1] * 10 + [3]  # three in a row
+    texts = [value for node in graph.nodes for value in node.args if isinstance(value, str)]
+    assert "nan" in texts  # JSON has no such number

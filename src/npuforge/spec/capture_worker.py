@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import math
 import sys
 import traceback
 import warnings
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
 
 
 def load(path: str) -> Any:
@@ -87,6 +89,13 @@ def argument(value: Any) -> Any:
         return {"type": "ref", "ref": value.name}
     if isinstance(value, list | tuple):
         return [argument(item) for item in value]
+    return number_or_name(value)
+
+
+def number_or_name(value: Any) -> Any:
+    """What JSON can say; infinities and not-a-number become text, as dtypes and devices do."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
     if value is None or isinstance(value, bool | int | float | str):
         return value
     return str(value).removeprefix("torch.")
@@ -172,6 +181,73 @@ def captured(module: Any) -> tuple[Any, list[Any]]:
     return exported(model, inputs, False), inputs
 
 
+def seen(value: torch.Tensor) -> dict[str, Any]:
+    return {
+        "shape": [int(extent) for extent in value.shape],
+        "dtype": str(value.dtype).removeprefix("torch."),
+        "contiguous": value.is_contiguous(),
+    }
+
+
+def plain(value: Any) -> Any:
+    """A number, name or list of numbers; None for tensors."""
+    if isinstance(value, list | tuple):
+        if any(isinstance(item, torch.Tensor) for item in value):
+            return None
+        return [plain(item) for item in value]
+    return None if isinstance(value, torch.Tensor) else number_or_name(value)
+
+
+class Dispatched(TorchDispatchMode):  # type: ignore[misc,no-untyped-call]
+    """Notes every operation that reaches the device."""
+
+    MOST = 20_000
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.operations: list[dict[str, Any]] = []
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        result = func(*args, **kwargs)
+        every = torch.utils._pytree.tree_leaves
+        tensors = [seen(v) for v in every((args, kwargs)) if isinstance(v, torch.Tensor)]
+        results = [seen(v) for v in every(result) if isinstance(v, torch.Tensor)]
+        given = {item.name: item for item in func._schema.arguments}
+        values = [*args, *([None] * (len(given) - len(args)))]
+        for place, name in enumerate(given):
+            if name in kwargs:
+                values[place] = kwargs[name]
+            elif place >= len(args):
+                values[place] = given[name].default_value
+        entry = {
+            "op": str(func),
+            "inputs": tensors,
+            "outputs": results,
+            "args": [plain(value) for value in values],
+        }
+        last = self.operations[-1] if self.operations else {}
+        if {key: last.get(key) for key in entry} == entry:
+            last["count"] += 1
+        elif len(self.operations) >= self.MOST:
+            raise RuntimeError(f"more than {self.MOST} different operations")
+        else:
+            self.operations.append({**entry, "count": 1})
+        return result
+
+
+def dispatched(module: Any) -> list[dict[str, Any]]:
+    """What eager execution dispatches; nothing for a module that needs data to run."""
+    try:
+        model, inputs = example(module, "meta")
+        log = Dispatched()
+        with torch.no_grad(), log:
+            model(*inputs)
+    except Exception:  # a branch on data: the time of eager execution is then not modelled
+        return []
+    return log.operations
+
+
 def main() -> None:
     job = json.loads(Path("job.json").read_text("utf-8"))
     answer: dict[str, Any]
@@ -187,6 +263,7 @@ def main() -> None:
                 "results": results(program),
                 "symbols": symbols(program, tensors),
                 "scalars": numbers,
+                "eager": dispatched(module),
             }
         }
     except Exception as error:  # the caller reports it in one line

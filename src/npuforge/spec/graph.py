@@ -33,7 +33,8 @@ class Extent(msgspec.Struct, frozen=True, tag="extent"):
         return Size.parse(self.text)
 
 
-# What an argument of an operation may be. Symbols (dtypes, layouts, devices) arrive as text.
+# What an argument of an operation may be. Symbols (dtypes, layouts, devices) arrive as text, and so
+# do infinities and not-a-number, which JSON lacks ("inf", "-inf", "nan").
 _Plain = Ref | Extent | bool | int | float | str | None
 Argument = _Plain | list[_Plain | list[_Plain]]
 
@@ -103,11 +104,35 @@ class Result:
 
 
 @dataclass(frozen=True, slots=True)
+class EagerTensor:
+    """A tensor as eager execution sees it; one that is not contiguous is copied before its use."""
+
+    shape: tuple[int, ...]
+    dtype: str
+    contiguous: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class EagerOp:
+    """An operation that eager PyTorch dispatches, `count` times in a row.
+
+    `args` are the arguments in order; a tensor, or a list of them, is None there.
+    """
+
+    op: str
+    inputs: list[EagerTensor]
+    outputs: list[EagerTensor]
+    args: list[Argument]
+    count: int = 1
+
+
+@dataclass(frozen=True, slots=True)
 class Graph:
     """A module, captured for every shape that its operations allow.
 
     `symbols` are the extents that may vary; an axis that is tied to the module's own tensors, or to
-    a number in its code, is fixed.
+    a number in its code, is fixed. `eager` is what PyTorch dispatches for the example's shapes when
+    nothing is compiled; empty where the module does not run without data.
     """
 
     name: str
@@ -116,6 +141,7 @@ class Graph:
     results: list[Result]
     symbols: list[Symbol]
     scalars: dict[str, float | int | bool] = field(default_factory=dict)
+    eager: list[EagerOp] = field(default_factory=list)
 
     def text(self) -> str:
         """The graph, one line a node."""
