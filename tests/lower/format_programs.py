@@ -176,6 +176,49 @@ def last_host(
         long_kernel[n_cores](x, y, rows, cols, kept)
 '''
 
+# Tensors without dimensions, in and out; one output has as many as its input.
+TOTAL = '''\
+"""total = weight * the sum of x; twice = two times weight."""
+import tile.language as tl
+
+
+@ascend_kernel
+def total_kernel(x, weight, total, twice, count, tile):
+    part = tl.alloc_ub(tile, dtype=tl.float32)
+    acc = tl.alloc_ub(tile, dtype=tl.float32)
+    one = tl.alloc_ub(8, dtype=tl.float32)
+    other = tl.alloc_ub(8, dtype=tl.float32)
+    with tl.copyin():
+        factor = tl.load_scalar(weight)
+    with tl.compute():
+        tl.fill(acc, 0.0)
+        tl.fill(other, 2.0)
+        tl.mul(other, other, factor)
+    with tl.copyout():
+        tl.store(twice, other[:1])
+    for t in range(tl.cdiv(count, tile)):
+        n = min(tile, count - t * tile)
+        with tl.copyin():
+            tl.load(x + t * tile, part[:n])
+        with tl.compute():
+            tl.add(acc[:n], acc[:n], part[:n])
+    with tl.compute():
+        tl.reduce_sum(one[:1], acc)
+        tl.mul(one[:1], one[:1], factor)
+    with tl.copyout():
+        tl.store(total, one[:1])
+
+
+def total_host(
+    x: tl.input(tl.float32),
+    weight: tl.input(tl.float32),
+    total: tl.output(tl.float32, ()),
+    twice: tl.output(tl.float32, weight.shape),
+):
+    tl.require(weight.numel() == 1, "one weight")
+    total_kernel[1](x, weight, total, twice, x.numel(), 1024)
+'''
+
 
 @dataclass(frozen=True, slots=True)
 class Case:
@@ -208,13 +251,14 @@ CASES: dict[str, list[Case]] = {
     "blend": [_blend(700, alpha=1.25), _blend(1), _blend(20_011, negate=True)],
     "centre": [Case({"x": noise(n) + 1}, {}) for n in (3000, 1, 50_001)],
     "last": [_last(5, 40, 3), _last(130, 7, 9), _last(2, 30_000, 20_000)],
+    "total": [Case({"x": noise(*s), "weight": noise()}, {}) for s in [(), (7, 300), (1,)]],
 }
 
 
 @cache
 def lowered(name: str) -> Lowered:
     """One of the programs, compiled."""
-    texts = {"blend": BLEND, "centre": CENTRE, "last": LAST}
+    texts = {"blend": BLEND, "centre": CENTRE, "last": LAST, "total": TOTAL}
     return lower(texts.get(name) or (EXAMPLES / f"{name}.py").read_text())
 
 

@@ -49,6 +49,20 @@ def get_init_inputs():
     return []
 """
 
+TOTAL_TASK = """
+import torch
+
+class Model(torch.nn.Module):
+    def forward(self, x, weight):
+        return weight * x.sum(), 2 * weight
+
+def get_inputs():
+    return [torch.rand(50, 41), torch.tensor(1.5)]
+
+def get_init_inputs():
+    return []
+"""
+
 SCALE_SHIFT_TASK = """
 import torch
 
@@ -68,7 +82,7 @@ def get_init_inputs():
     return [20, 100]
 """
 
-TASKS = {"blend": BLEND_TASK, "centre": CENTRE_TASK}
+TASKS = {"blend": BLEND_TASK, "centre": CENTRE_TASK, "total": TOTAL_TASK}
 
 
 def verify(answer: Path, task: str, folder: Path) -> None:
@@ -92,7 +106,10 @@ def as_direct_answer(files: dict[str, str], model: str) -> str:
     return json.dumps(document)
 
 
-@pytest.mark.parametrize(("form", "name"), [("mkb", "blend"), ("mkb-direct", "centre")])
+_ANSWERS = [("mkb", "blend"), ("mkb-direct", "centre"), ("mkb", "total"), ("mkb-direct", "total")]
+
+
+@pytest.mark.parametrize(("form", "name"), _ANSWERS)
 def test_answer(form: str, name: str, tmp_path: Path) -> None:
     files = emit(lowered(name), form)
     assert list(files) == [f"{name}.py" if form == "mkb" else f"{name}.json"]

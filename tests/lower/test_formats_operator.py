@@ -115,7 +115,7 @@ def test_host_code_refuses_what_the_program_refuses(projects: dict[str, Operator
     assert "tiling: " in (projects["softmax"].launch(flat).error or "")
 
 
-@pytest.mark.parametrize("name", ["blend", "centre", "last"])
+@pytest.mark.parametrize("name", ["blend", "centre", "last", "total"])
 def test_static_project(name: str, tmp_path: Path) -> None:
     """One schedule, constants in the kernel, other shapes and values refused."""
     case, other = CASES[name][0], CASES[name][1]

@@ -73,12 +73,15 @@ class Program:
             if symbol in used:
                 yield f"    {symbol} = {reading}"
         for tensor in self.workspaces:
-            extents = ", ".join(map(str, tensor.shape))
-            yield f"    {tensor.name} = tl.workspace(({extents},), tl.{tensor.dtype})"
+            shape = _tuple(map(str, tensor.shape))
+            yield f"    {tensor.name} = tl.workspace({shape}, tl.{tensor.dtype})"
         for launch in self.launches:
             yield from (f"    {line}" for line in launch.host)
 
     def _shape(self, tensor: Tensor) -> str:
         """Shapes in annotations read extents from the inputs themselves."""
-        extents = [str(size.renamed(self.symbols)) for size in tensor.shape]
-        return f"({', '.join(extents)},)" if extents else "(1,)"
+        return _tuple(str(size.renamed(self.symbols)) for size in tensor.shape)
+
+
+def _tuple(items: Iterable[str]) -> str:
+    return f"({''.join(f'{item}, ' for item in items).strip()})"
