@@ -12,8 +12,8 @@ from npuforge.spec.graph import Graph
 from npuforge.twin.timing.report import TimingReport
 from npuforge.verdict import Verdict
 
-# chosen: what was written. slower: timed, not the fastest. wrong: the fastest, but its proof failed.
-# failed: it did not compile or refused the shapes. untried: the budget was spent before it.
+# chosen: what was written. slower: timed, not the fastest. wrong: its proof failed.
+# failed: it does not compile or refuses the shapes. untried: the budget was spent before it.
 State = Literal["chosen", "slower", "wrong", "failed", "untried"]
 
 

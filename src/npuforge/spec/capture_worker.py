@@ -8,11 +8,14 @@ that a module for gigabytes is captured in a moment; a module that insists on da
 from __future__ import annotations
 
 import importlib.util
+import inspect
 import json
 import math
 import sys
+import time
 import traceback
 import warnings
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -169,16 +172,72 @@ def results(program: Any) -> list[dict[str, Any]]:
     return found
 
 
-def captured(module: Any) -> tuple[Any, list[Any]]:
-    """The most general capture that works, and the example's inputs."""
+@dataclass(frozen=True)
+class Captured:
+    """What the file defines, its program, and the example's inputs (perhaps without data)."""
+
+    module: Any
+    program: Any
+    inputs: list[Any]
+
+
+def capture(module: Any) -> Captured:
+    """The most general capture that works."""
     for device, every_shape in (("meta", True), ("meta", False), ("cpu", True)):
         try:
             model, inputs = example(module, device)
-            return exported(model, inputs, every_shape), inputs
+            return Captured(module, exported(model, inputs, every_shape), inputs)
         except Exception:  # what the module does not do without data, or for every shape
             continue
     model, inputs = example(module, "cpu")
-    return exported(model, inputs, False), inputs
+    return Captured(module, exported(model, inputs, False), inputs)
+
+
+def described(captured: Captured, name: str) -> dict[str, Any]:
+    """The graph, and how the module is made and called, as JSON."""
+    tensors, numbers = sources(captured.program, captured.inputs)
+    return {
+        "graph": {
+            "name": name,
+            "sources": tensors,
+            "nodes": nodes(captured.program),
+            "results": results(captured.program),
+            "symbols": symbols(captured.program, tensors),
+            "scalars": numbers,
+            "eager": dispatched(captured.module),
+        },
+        "signature": {
+            "init": arguments(captured.module.Model.__init__),
+            "forward": arguments(captured.module.Model.forward),
+        },
+    }
+
+
+def arguments(function: Any) -> list[str]:
+    """Names and defaults, without `self`. Annotations are left out: they may name anything."""
+    found = list(inspect.signature(function).parameters.values())[1:]
+    return [str(item.replace(annotation=inspect.Parameter.empty)) for item in found]
+
+
+def reason(error: BaseException) -> str:
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    where = f"{Path(last.filename).name}:{last.lineno}"
+    return f"{type(error).__name__}: {error} ({where})"
+
+
+def put(name: str, content: Any) -> None:
+    """Write JSON; the other side sees the whole file or none."""
+    Path(f"{name}.part").write_text(json.dumps(content), "utf-8")
+    Path(f"{name}.part").replace(name)
+
+
+def question() -> dict[str, Any]:
+    """What the other side wants next, once it knows."""
+    path = Path("question.json")
+    while not path.exists():
+        time.sleep(0.01)
+    found: dict[str, Any] = json.loads(path.read_text("utf-8"))
+    return found
 
 
 def seen(value: torch.Tensor) -> dict[str, Any]:
@@ -250,27 +309,20 @@ def dispatched(module: Any) -> list[dict[str, Any]]:
 
 def main() -> None:
     job = json.loads(Path("job.json").read_text("utf-8"))
-    answer: dict[str, Any]
     try:
-        module = load(job["file"])
-        program, inputs = captured(module)
-        tensors, numbers = sources(program, inputs)
-        answer = {
-            "graph": {
-                "name": job["name"],
-                "sources": tensors,
-                "nodes": nodes(program),
-                "results": results(program),
-                "symbols": symbols(program, tensors),
-                "scalars": numbers,
-                "eager": dispatched(module),
-            }
-        }
+        captured = capture(load(job["file"]))
+        answer = described(captured, job["name"])
     except Exception as error:  # the caller reports it in one line
-        last = traceback.extract_tb(error.__traceback__)[-1]
-        where = f"{Path(last.filename).name}:{last.lineno}"
-        answer = {"error": f"{type(error).__name__}: {error} ({where})"}
-    Path("graph.json").write_text(json.dumps(answer), "utf-8")
+        put("graph.json", {"error": reason(error)})
+        return
+    put("graph.json", answer)
+    if job["then"] is None:
+        return
+    sys.path.append(job["package"])
+    serve = importlib.import_module(job["then"]).serve
+    wanted = question()
+    if "stop" not in wanted:
+        serve(captured, wanted)
 
 
 if __name__ == "__main__":

@@ -8,8 +8,6 @@ library or program that was built for the run.
 
 from __future__ import annotations
 
-import os
-import stat
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,7 +18,7 @@ import numpy as np
 
 from npuforge import rules
 from npuforge.dtypes import AnyArray
-from npuforge.sandbox import MIB
+from npuforge.sandbox import MIB, open_plain
 from npuforge.twin.recipes import CPP_ROOT
 from npuforge.twin.symbolize import Frame, symbolize, user_frame
 from npuforge.verdict import Advice, Race, Side, Violation
@@ -84,14 +82,10 @@ def load(scratch: Path) -> RawResult | None:
 
 def read_back(path: Path, limit: int) -> AnyArray | None:
     """The bytes of a plain file of at most `limit` bytes; None for anything else."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
+    file = open_plain(path, limit)
+    if file is None:
         return None
-    with os.fdopen(descriptor, "rb") as file:
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode) or status.st_size > limit:
-            return None
+    with file:
         return np.fromfile(file, np.uint8)
 
 
