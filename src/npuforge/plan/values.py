@@ -3,7 +3,8 @@
 
 A value is a function of an index. `Load` reads a tensor through offset and strides, so every view
 of a tensor is a load; `Map` works element by element and repeats arguments along axes of extent
-one; `Reduce` folds the last axes of its argument. `Special` is an operation with a kernel of its own
+one; `Reduce` folds the last axes of its argument. `Special` is an operation with a kernel of its
+own
 (a scan, a window, a gather): its arguments and results are tensors.
 
 Values are compared by identity: a value used twice is computed once.
