@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from npuforge.dtypes import HostTensor
@@ -61,10 +62,14 @@ class TwinProgram:
         return self._execute(shapes, held, attributes, mode)
 
     def time(
-        self, shapes: Mapping[str, Sequence[int]], attributes: Mapping[str, Number] | None = None
+        self,
+        shapes: Mapping[str, Sequence[int]],
+        attributes: Mapping[str, Number] | None = None,
+        *,
+        trace: Path | None = None,
     ) -> RunResult:
-        """Model the time for inputs of these shapes, without data."""
-        return self._execute(shapes, {}, attributes, "time")
+        """Model the time for inputs of these shapes, without data; `trace` gets the timeline."""
+        return self._execute(shapes, {}, attributes, "time", trace)
 
     def _execute(
         self,
@@ -72,13 +77,14 @@ class TwinProgram:
         held: Mapping[str, HostTensor],
         attributes: Mapping[str, Number] | None,
         mode: Mode,
+        trace: Path | None = None,
     ) -> RunResult:
         tiling = compute_tiling(self.lowered, shapes, attributes)
         if not self.build.ok:
             first = self.build.diagnostics[0].message if self.build.diagnostics else self.build.log
             return RunResult(error=f"the kernel does not compile: {first}")
         launch = Launch(tiling.blocks, self._arguments(shapes, held, tiling))
-        return execute(self.build, launch, mode=mode, soc=self.lowered.soc)
+        return execute(self.build, launch, mode=mode, soc=self.lowered.soc, trace=trace)
 
     def _arguments(
         self,

@@ -225,10 +225,11 @@ def reason(error: BaseException) -> str:
     return f"{type(error).__name__}: {error} ({where})"
 
 
-def put(name: str, content: Any) -> None:
+def put(path: Path, content: Any) -> None:
     """Write JSON; the other side sees the whole file or none."""
-    Path(f"{name}.part").write_text(json.dumps(content), "utf-8")
-    Path(f"{name}.part").replace(name)
+    made = path.with_suffix(".part")
+    made.write_text(json.dumps(content), "utf-8")
+    made.replace(path)
 
 
 def question() -> dict[str, Any]:
@@ -313,16 +314,16 @@ def main() -> None:
         captured = capture(load(job["file"]))
         answer = described(captured, job["name"])
     except Exception as error:  # the caller reports it in one line
-        put("graph.json", {"error": reason(error)})
+        put(Path("graph.json"), {"error": reason(error)})
         return
-    put("graph.json", answer)
+    put(Path("graph.json"), answer)
     if job["then"] is None:
         return
     sys.path.append(job["package"])
     serve = importlib.import_module(job["then"]).serve
     wanted = question()
     if "stop" not in wanted:
-        serve(captured, wanted)
+        serve(captured, wanted, Path())
 
 
 if __name__ == "__main__":

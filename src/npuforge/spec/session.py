@@ -9,6 +9,7 @@ Both sides talk through files of a scratch folder, which every means of isolatio
 from __future__ import annotations
 
 import json
+import re
 import sys
 import tempfile
 import threading
@@ -28,6 +29,12 @@ _PACKAGE = Path(__file__).parent.parent
 _LIMITS = Limits(cpu_s=240.0, wall_s=600.0, memory_bytes=8 << 30)
 _MOST_JSON = 64 << 20
 _POLL_S = 0.01
+
+
+def operator_name(text: str) -> str:
+    """`text` as an operator may be called: `1_Softmax-v2` is `softmax_v2`."""
+    name = re.sub(r"\W+", "_", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", text)).strip("_").lower()
+    return re.sub(r"^[\d_]+", "", name) or "operator"
 
 
 class Signature(msgspec.Struct, frozen=True):
@@ -70,7 +77,7 @@ class ModuleSession:
     def __enter__(self) -> ModuleSession:
         job = {
             "file": str(self.file),
-            "name": self.file.stem,
+            "name": operator_name(self.file.stem),
             "then": self._then,
             "package": str(_PACKAGE.parent),
         }

@@ -20,6 +20,8 @@ class ModelShape:
     forward     names of the arguments of `forward`
     inputs      operator input: expression in `forward` ("self.weight"); its own name if not given
     attributes  operator attribute: expression in `__init__`; its own name if not given
+    returns     which of the operator's outputs `forward` returns; all if not given
+    definitions code that `parameters` need, put before the module
     """
 
     init: tuple[str, ...] = ()
@@ -27,6 +29,8 @@ class ModelShape:
     forward: tuple[str, ...] = ()
     inputs: Mapping[str, str] = field(default_factory=dict)
     attributes: Mapping[str, str] = field(default_factory=dict)
+    returns: tuple[int, ...] | None = None
+    definitions: str = ""
 
     @staticmethod
     def of(host: Host) -> ModelShape:
@@ -59,6 +63,7 @@ def model_source(
         "import torch",
         "import torch_npu",
         f"import {module}",
+        *(["", "", *shape.definitions.strip("\n").splitlines()] if shape.definitions else []),
         "",
         "",
         "class ModelNew(torch.nn.Module):",
@@ -67,9 +72,16 @@ def model_source(
         *(f"        {line}" for line in made),
         "",
         *_wrapped("    def forward(", ["self", *shape.forward], "):"),
-        *_wrapped(f"        return {module}.{function}(", passed, ")"),
+        *_returned(f"{module}.{function}(", passed, shape.returns),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _returned(call: str, passed: list[str], returns: tuple[int, ...] | None) -> list[str]:
+    if returns is None:
+        return _wrapped(f"        return {call}", passed, ")")
+    picked = ", ".join(f"made[{number}]" for number in returns)
+    return [*_wrapped(f"        made = {call}", passed, ")"), f"        return {picked}"]
 
 
 def _wrapped(head: str, items: list[str], tail: str) -> list[str]:

@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which sizes and values a kernel is proven with.
+
+Kernels go wrong at the seams: a tail shorter than a vector, a row longer than the buffer, a core
+without work. So the cases are few but different: the given sizes (scaled down where the tensors
+are large, keeping rank and alignment), primes, the least sizes there are, and values at the edges
+of the number format.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from npuforge.spec.graph import Graph, Symbol, TensorType
+
+# own: what the module's get_inputs makes. signed: normal values around zero. large: zeros, tiny and
+# large numbers among its own. special: infinities and NaN among its own.
+Values = Literal["own", "signed", "large", "special"]
+
+Sizes = Mapping[str, int]
+
+_WHOLE = 2_000_000  # elements up to which the given sizes are run as they are
+_SCALED = 800_000  # elements to come down to otherwise
+_ODD = 120_000
+_ALIGNMENTS = (128, 32, 16, 8, 4, 2, 1)
+_SMALL = (7, 5, 3, 9)
+
+
+@dataclass(frozen=True, slots=True)
+class ProofCase:
+    """One launch: the graph's symbols as numbers, and what the tensors hold.
+
+    `given` marks the cases that stand for the shapes asked for: these must run. `perturbed` changes
+    parameters that are constant at the start, so that a kernel which ignores them is caught.
+    """
+
+    name: str
+    sizes: Sizes
+    seed: int
+    values: Values = "own"
+    perturbed: bool = False
+    given: bool = False
+
+
+def choose(graph: Graph) -> list[ProofCase]:
+    """The cases, the given sizes first."""
+    free = free_symbols(graph)
+    example = {symbol.name: symbol.example for symbol in free}
+    count = counter(graph)
+    whole = count(example) <= _WHOLE
+    deep = example if whole else _scaled(free, count, _SCALED, _next_outer)
+    wide = example if whole else _scaled(free, count, _SCALED, _next_largest)
+    cases = [
+        ProofCase("given" if whole else "scaled", deep, 0, given=True),
+        ProofCase(
+            "other values" if whole else "scaled evenly",
+            wide,
+            1,
+            values="signed",
+            perturbed=True,
+            given=True,
+        ),
+    ]
+    if not free:
+        return [
+            *cases,
+            ProofCase("large values", example, 2, values="large"),
+            ProofCase("special values", example, 3, values="special"),
+        ]
+    odd = _primes(free, _scaled(free, count, _ODD, _next_largest))
+    long = _primes(free, _scaled(free, count, _ODD, _next_outer))
+    small = {s.name: max(s.least, _SMALL[i % len(_SMALL)]) for i, s in enumerate(free)}
+    cases += [
+        ProofCase("primes", odd, 2),
+        ProofCase("primes, long rows", long, 3, values="signed"),
+        ProofCase("least", {s.name: max(1, s.least) for s in free}, 4),
+        ProofCase("small", small, 5, values="signed", perturbed=True),
+        ProofCase("large values", odd, 6, values="large"),
+        ProofCase("special values", odd, 7, values="special"),
+    ]
+    return _distinct(cases)
+
+
+def fewer_rows(graph: Graph, most: int | None) -> Sizes:
+    """The given sizes; with fewer rows where there are more than `most` elements."""
+    free = free_symbols(graph)
+    if most is None:
+        return {symbol.name: symbol.example for symbol in free}
+    return _scaled(free, counter(graph), most, _next_outer)
+
+
+def free_symbols(graph: Graph) -> list[Symbol]:
+    """The graph's symbols, and the names only multiples of which are extents (`8*s1`)."""
+    found = {symbol.name: symbol for symbol in graph.symbols}
+    for source in graph.sources:
+        for axis, size in enumerate(source.type.sizes):
+            for name in size.names - found.keys():
+                known = {other: found[other].example for other in size.names & found.keys()}
+                start = size.at({**known, name: 0})
+                slope = size.at({**known, name: 1}) - start
+                value = (source.type.shape[axis] - start) // slope if slope else 1
+                found[name] = Symbol(name, source.name, axis, value, 1)
+    return list(found.values())
+
+
+def shape_of(kind: TensorType, sizes: Sizes) -> tuple[int, ...]:
+    """A tensor's shape in a case."""
+    return tuple(size.at(sizes) for size in kind.sizes)
+
+
+def counter(graph: Graph) -> Callable[[Sizes], int]:
+    """Elements of all sources and of the largest tensor computed, for given sizes."""
+    sources = [source.type.sizes for source in graph.sources]
+    made = {t.extents: t.sizes for node in graph.nodes for t in node.types if t is not None}
+
+    def count(sizes: Sizes) -> int:
+        held = sum(math.prod(size.at(sizes) for size in shape) for shape in sources)
+        computed = (math.prod(size.at(sizes) for size in shape) for shape in made.values())
+        return held + max(computed, default=0)
+
+    return count
+
+
+_Next = Callable[[list[Symbol], dict[str, int]], str | None]
+
+
+def _scaled(
+    free: list[Symbol], count: Callable[[Sizes], int], target: int, following: _Next
+) -> dict[str, int]:
+    sizes = {symbol.name: symbol.example for symbol in free}
+    least = {symbol.name: symbol.least for symbol in free}
+    while count(sizes) > target:
+        name = following(free, sizes)
+        if name is None:
+            break
+        smaller = _halved(sizes[name], least[name])
+        assert smaller is not None
+        sizes[name] = smaller
+    return sizes
+
+
+def _next_outer(free: list[Symbol], sizes: dict[str, int]) -> str | None:
+    """Outer axes first: rows keep their length, there are fewer of them."""
+    for symbol in sorted(free, key=lambda s: s.axis):
+        if _halved(sizes[symbol.name], symbol.least) is not None:
+            return symbol.name
+    return None
+
+
+def _next_largest(free: list[Symbol], sizes: dict[str, int]) -> str | None:
+    """The largest axis first: all become similar."""
+    for symbol in sorted(free, key=lambda s: -sizes[s.name]):
+        if _halved(sizes[symbol.name], symbol.least) is not None:
+            return symbol.name
+    return None
+
+
+def _halved(value: int, least: int) -> int | None:
+    """At most half as much, with the same remainder by as large a power of two as possible."""
+    half = value // 2
+    for modulus in _ALIGNMENTS:
+        smaller = half - (half - value) % modulus
+        if smaller >= max(2, least) and smaller >= modulus:
+            return smaller
+    return None
+
+
+def _primes(free: list[Symbol], sizes: Sizes) -> dict[str, int]:
+    """A different prime for each symbol, the next one up."""
+    found: dict[str, int] = {}
+    for symbol in free:
+        value = max(sizes[symbol.name], symbol.least, 3)
+        while not _prime(value) or value in found.values():
+            value += 1
+        found[symbol.name] = value
+    return found
+
+
+def _prime(value: int) -> bool:
+    return value > 1 and all(value % factor for factor in range(2, math.isqrt(value) + 1))
+
+
+def _distinct(cases: list[ProofCase]) -> list[ProofCase]:
+    """Without cases that repeat sizes, values and parameters of an earlier one."""
+    kept: list[ProofCase] = []
+    for case in cases:
+        same = [
+            other
+            for other in kept
+            if (other.sizes, other.values, other.perturbed)
+            == (case.sizes, case.values, case.perturbed)
+        ]
+        if not same:
+            kept.append(case)
+    return kept

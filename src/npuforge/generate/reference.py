@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the module itself computes for each case: asked for early, read when the proof needs it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import msgspec
+
+from npuforge.dtypes import HostTensor, find
+from npuforge.errors import UsageError
+from npuforge.generate.cases import ProofCase, free_symbols, shape_of
+from npuforge.sandbox import MIB
+from npuforge.spec.graph import Graph
+from npuforge.spec.session import Signature
+from npuforge.twin.session_result import read_back
+
+WORKER = "npuforge.generate.reference_worker"
+_MOST_JSON = 16 * MIB
+
+
+class ModuleProcess(Protocol):
+    """A module that was captured and can be asked for results (`ModuleSession`, `LiveModule`)."""
+
+    @property
+    def scratch(self) -> Path: ...
+    @property
+    def graph(self) -> Graph: ...
+    @property
+    def signature(self) -> Signature: ...
+    def ask(self, question: Any) -> None: ...
+    def wait(self, name: str, limit: int) -> bytes: ...
+
+
+class _File(msgspec.Struct, frozen=True):
+    file: str
+    shape: tuple[int, ...]
+    dtype: str
+
+
+class _Answer(msgspec.Struct, frozen=True):
+    sources: list[_File] = []
+    results: list[_File] = []
+    golden: list[_File | None] = []
+    message: str | None = None
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Tensors before and after the call, by the graph's order of sources and results.
+
+    `golden` are the results in double precision, where there are such. `error` says why the module
+    has no results for the case; `note` how its inputs differ from what was asked for.
+    """
+
+    sources: list[HostTensor]
+    results: list[HostTensor]
+    golden: list[HostTensor | None]
+    note: str | None = None
+    error: str | None = None
+
+
+class References:
+    """The answers of a module to the cases; each is read when asked for."""
+
+    def __init__(self, module: ModuleProcess, cases: Sequence[ProofCase]) -> None:
+        self._module = module
+        module.ask(question(module.graph, cases))
+
+    def answer(self, number: int) -> Answer:
+        """The answer to the case of that number, as soon as it is there."""
+        text = self._module.wait(f"case{number}.json", _MOST_JSON)
+        try:
+            raw = msgspec.json.decode(text, type=_Answer)
+        except msgspec.DecodeError as error:
+            raise UsageError(f"the module's process left a damaged answer: {error}") from None
+        if raw.error is not None:
+            return Answer([], [], [], error=raw.error)
+        return Answer(
+            [self._read(item) for item in raw.sources],
+            [self._read(item) for item in raw.results],
+            [self._read(item) if item is not None else None for item in raw.golden],
+            raw.message,
+        )
+
+    def _read(self, item: _File) -> HostTensor:
+        dtype = find(item.dtype)
+        size = dtype.bytes_for(_count(item.shape))
+        octets = read_back(self._module.scratch / Path(item.file).name, size)
+        if octets is None or octets.size != size:
+            raise UsageError(f"the module's process left a damaged tensor: {item.file}")
+        return HostTensor.from_bytes(octets, item.shape, dtype)
+
+
+def _count(shape: Sequence[int]) -> int:
+    total = 1
+    for extent in shape:
+        total *= extent
+    return total
+
+
+def question(graph: Graph, cases: Sequence[ProofCase]) -> dict[str, Any]:
+    """The cases as the module's process is asked them."""
+    by_name = {source.name: source for source in graph.sources}
+    results: list[dict[str, Any]] = []
+    for result in graph.results:
+        target = result.mutates
+        if target is None:
+            results.append({"output": True})
+        elif target in by_name and by_name[target].position is not None:
+            results.append({"input": by_name[target].position})
+        else:
+            results.append({"state": target})
+    return {
+        "sources": [{"position": s.position, "target": s.target} for s in graph.sources],
+        "results": results,
+        "cases": [_case(graph, case) for case in cases],
+    }
+
+
+def _case(graph: Graph, case: ProofCase) -> dict[str, Any]:
+    numbers: dict[int, int] = {}
+    for symbol in free_symbols(graph):
+        new = case.sizes[symbol.name]
+        numbers[symbol.example] = min(new, numbers.get(symbol.example, new))
+    return {
+        "shapes": {
+            source.position: shape_of(source.type, case.sizes)
+            for source in graph.sources
+            if source.position is not None
+        },
+        "numbers": numbers,
+        "seed": case.seed,
+        "values": case.values,
+        "perturbed": case.perturbed,
+    }

@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Inside the sandbox: runs a captured module on every case and leaves tensors as raw files.
+
+For case `i`, `case<i>.json` comes last and names the files: the tensors before the call in the
+order of the graph's sources, the results after it in the order of the graph's results, each result
+also as computed in double precision where the module allows it.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch.utils._pytree import tree_leaves
+
+from npuforge.generate import inputs as making
+from npuforge.spec.capture_worker import Captured, put, reason
+
+_VALUES: dict[str, Callable[[Sequence[Any]], list[Any]]] = {
+    "own": list,
+    "signed": making.signed,
+    "large": making.large,
+    "special": making.special,
+}
+
+
+def serve(captured: Captured, question: dict[str, Any], folder: Path) -> None:
+    """Answer all cases of the question, in order, with files in `folder`."""
+    answerer = Answerer(captured, question["sources"], question["results"])
+    for number, case in enumerate(question["cases"]):
+        try:
+            answer = answerer.answer(case)
+        except Exception as error:  # sizes or values that the module refuses
+            put(folder / f"case{number}.json", {"error": reason(error)})
+            continue
+        described: dict[str, Any] = {"message": answer.pop("message")}
+        for kind, tensors in answer.items():
+            described[kind] = [
+                _left(folder, f"case{number}.{kind}{i}.bin", tensor)
+                for i, tensor in enumerate(tensors)
+            ]
+        put(folder / f"case{number}.json", described)
+
+
+def _left(folder: Path, name: str, tensor: Any) -> dict[str, Any] | None:
+    if tensor is None:
+        return None
+    plain = tensor.detach().contiguous()
+    octets = plain.reshape(-1).view(torch.uint8).numpy().tobytes()
+    (folder / name).write_bytes(octets)
+    dtype = str(plain.dtype).removeprefix("torch.")
+    return {"file": name, "shape": list(plain.shape), "dtype": dtype}
+
+
+class Answerer:
+    """The module, its parameters as it initialises them, and how to run it on a case."""
+
+    def __init__(self, captured: Captured, sources: list[Any], results: list[Any]) -> None:
+        self.sources = sources
+        self.results = results
+        self.constants: dict[str, Any] = captured.program.constants
+        module = captured.module
+        making.seed(0)
+        self.model = module.Model(*getattr(module, "get_init_inputs", list)())
+        self.maker = making.InputMaker(module.get_inputs)
+
+    def answer(self, case: dict[str, Any]) -> dict[str, Any]:
+        shapes = {int(place): tuple(shape) for place, shape in case["shapes"].items()}
+        numbers = {int(old): new for old, new in case["numbers"].items()}
+        inputs, note = self.maker.make(shapes, numbers, case["seed"])
+        model = copy.deepcopy(self.model)
+        if case["perturbed"]:
+            perturb(model)
+        try:
+            ready, results = self._defined(model, inputs, case["values"])
+        except (IndexError, RuntimeError):
+            least = min((extent for shape in shapes.values() for extent in shape), default=1)
+            inputs = making.indices_within(inputs, max(1, least))
+            ready, results = self._defined(model, inputs, case["values"])
+            note = note or "indices brought below the smallest extent"
+        return {
+            "sources": [self._source(model, ready, source) for source in self.sources],
+            "results": results,
+            "golden": self._golden(model, ready, results),
+            "message": note,
+        }
+
+    def _defined(self, model: Any, inputs: list[Any], values: str) -> tuple[list[Any], list[Any]]:
+        """Inputs and results; the module's own inputs where signed ones have no result."""
+        ready = _VALUES[values](inputs)
+        results = self._run(copy.deepcopy(model), ready)
+        if values == "signed" and _mostly_nan(results):
+            ready = inputs
+            results = self._run(copy.deepcopy(model), ready)
+        return ready, results
+
+    def _run(self, model: Any, inputs: list[Any]) -> list[Any]:
+        given = [_copied(value) for value in inputs]
+        making.seed(0)
+        with torch.no_grad():
+            made = model(*given)
+        outputs = [value for value in tree_leaves(made) if isinstance(value, torch.Tensor)]
+        found: list[Any] = []
+        for result in self.results:
+            match result:
+                case {"input": place}:
+                    found.append(given[place])
+                case {"state": name}:
+                    found.append(_state(model, name))
+                case _:
+                    found.append(outputs.pop(0))
+        return found
+
+    def _golden(self, model: Any, inputs: list[Any], results: list[Any]) -> list[Any]:
+        """The results in double precision; None for each where the module does not run so."""
+        try:
+            wide = [
+                value.double()
+                if isinstance(value, torch.Tensor) and value.dtype.is_floating_point
+                else value
+                for value in inputs
+            ]
+            golden = self._run(copy.deepcopy(model).double(), wide)
+        except Exception:  # a dtype fixed in its code
+            return [None] * len(results)
+        return [
+            value if value.dtype == torch.float64 and value.shape == result.shape else None
+            for value, result in zip(golden, results, strict=True)
+        ]
+
+    def _source(self, model: Any, inputs: list[Any], source: dict[str, Any]) -> Any:
+        if source["position"] is not None:
+            return inputs[source["position"]]
+        value = _state(model, source["target"])
+        if value is None:
+            value = self.constants.get(source["target"])
+        if value is None or value.device.type == "meta":
+            raise ValueError(f"the value of {source['target']} is not known")
+        return value
+
+
+def _copied(value: Any) -> Any:
+    """A tensor of its own with the same strides."""
+    if not isinstance(value, torch.Tensor):
+        return copy.deepcopy(value)
+    return value.detach().clone()
+
+
+def _state(model: Any, name: str) -> Any:
+    value = model
+    for part in name.split("."):
+        value = getattr(value, part, None)
+    return value if isinstance(value, torch.Tensor) else None
+
+
+def _mostly_nan(results: Sequence[Any]) -> bool:
+    floating = [r for r in results if r.dtype.is_floating_point and r.numel()]
+    return any(bool(r.isnan().float().mean() > 0.5) for r in floating)
+
+
+def perturb(model: Any) -> None:
+    """Make parameters and buffers that are constant vary; what is positive stays so."""
+    with torch.no_grad():
+        for tensor in (*model.parameters(), *model.buffers()):
+            if not tensor.dtype.is_floating_point or tensor.numel() == 0:
+                continue
+            if bool((tensor == tensor.view(-1)[0]).all()):
+                tensor += (torch.rand(tensor.shape) * 0.5).to(tensor.dtype)

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which variant is fastest: each is built and timed on the twin, without data.
+
+Time is modelled at the given shapes, up to sizes whose modelling takes too long; larger ones are
+compared with fewer rows, and the winner alone is timed in full.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from pathlib import Path
+
+from npuforge.errors import UsageError
+from npuforge.generate.cases import Sizes, fewer_rows, shape_of
+from npuforge.generate.events import CandidateTimed, Observer, silent
+from npuforge.lower.compiler import lower
+from npuforge.lower.on_twin import TwinProgram
+from npuforge.plan import Plan, Variant
+from npuforge.spec.graph import Graph
+from npuforge.tile.source import TileError
+from npuforge.twin.execute import RunResult
+from npuforge.verdict import Diagnostic
+
+_AT_ONCE = 2
+_COMPARED_ELEMENTS = 100_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A variant that was tried, or was not (`tried`).
+
+    `time_us` is for `sizes`; `problem` says why there is none. `program` is None where the text
+    does not compile as a tile program, and `diagnostics` then say what is wrong with it.
+    """
+
+    variant: Variant
+    tried: bool
+    program: TwinProgram | None = None
+    time_us: float | None = None
+    problem: str = ""
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
+def tune(
+    plan: Plan, graph: Graph, soc: str, budget_s: float, observer: Observer = silent
+) -> list[Trial]:
+    """All variants in the plan's order. The first is always tried, others while there is time."""
+    sizes = fewer_rows(graph, _COMPARED_ELEMENTS)
+    tuner = _Tuner(soc, operand_shapes(plan, graph, sizes), time.monotonic() + budget_s)
+    trials: dict[int, Trial] = {}
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        work = {
+            pool.submit(tuner.attempt, variant, always=number == 0): number
+            for number, variant in enumerate(plan.variants)
+        }
+        for done in as_completed(work):
+            trial = done.result()
+            trials[work[done]] = trial
+            title, note = trial.variant.title, trial.problem
+            event = CandidateTimed(title, trial.time_us, note, len(trials), len(work))
+            observer(event)
+    return [trials[number] for number in range(len(plan.variants))]
+
+
+def in_full(program: TwinProgram, plan: Plan, graph: Graph, trace: Path) -> RunResult:
+    """The time at the given shapes, with its timeline."""
+    shapes = operand_shapes(plan, graph, fewer_rows(graph, None))
+    return program.time(shapes, trace=trace)
+
+
+def operand_shapes(plan: Plan, graph: Graph, sizes: Sizes) -> dict[str, tuple[int, ...]]:
+    """Shapes of the program's inputs, by its names."""
+    types = {source.name: source.type for source in graph.sources}
+    return {
+        operand.name: shape_of(types[operand.source], sizes)
+        for operand in plan.operands
+        if operand.source is not None
+    }
+
+
+@dataclass(slots=True)
+class _Tuner:
+    soc: str
+    shapes: Mapping[str, tuple[int, ...]]
+    deadline: float
+
+    def attempt(self, variant: Variant, *, always: bool) -> Trial:
+        if not always and time.monotonic() > self.deadline:
+            return Trial(variant, tried=False, problem="the tuning budget was spent")
+        try:
+            program = TwinProgram(lower(variant.program, self.soc))
+        except TileError as error:
+            found = tuple(
+                Diagnostic(f"{variant.title}.tile.py", f.span.line, f"{f.rule}: {f.message}")
+                for f in error.findings
+            )
+            problem = f"does not compile: {found[0].message}"
+            return Trial(variant, tried=True, problem=problem, diagnostics=found)
+        if not program.build.ok:
+            found = tuple(program.build.diagnostics)
+            said = found[0].message if found else program.build.log
+            problem = f"its AscendC does not compile: {said}"
+            return Trial(variant, True, program, problem=problem, diagnostics=found)
+        try:
+            result = program.time(self.shapes)
+        except UsageError as error:
+            return Trial(variant, True, program, problem=f"refuses the shapes: {error}")
+        if result.error is not None or result.timing is None:
+            problem = f"not timed: {result.error}"
+            return Trial(variant, True, program, problem=problem)
+        return Trial(variant, True, program, result.timing.time_us)
