@@ -7,6 +7,10 @@ import numpy as np
 import pytest
 from tests.lower.differential import Differential
 
+from npuforge.dtypes import encode
+from npuforge.lower.compiler import lower
+from npuforge.tile.source import TileError
+
 RNG = np.random.default_rng(7)
 
 
@@ -259,3 +263,103 @@ def test_cores_meet_in_largest_and_smallest() -> None:
         order = RNG.permutation(cores).astype(np.int32)
         x = RNG.standard_normal(cores * part).astype(np.float32)
         program.agree({"x": x, "k": order})
+
+
+PLACES = """import tile.language as tl
+
+
+@ascend_kernel
+def places_kernel(x, index, least, y, kept, n, m):
+    old = tl.alloc_ub(n, dtype=tl.@T@)
+    new = tl.alloc_ub(n, dtype=tl.@T@)
+    wide = tl.alloc_ub(m, dtype=tl.int64)
+    places = tl.alloc_ub(m, dtype=tl.int32)
+    chosen = tl.alloc_ub(m, dtype=tl.int32)
+    got = tl.alloc_ub(m, dtype=tl.@T@)
+    count = tl.alloc_ub(8, dtype=tl.int32)
+    mask = tl.alloc_mask(m)
+    with tl.copyin():
+        tl.load(x, old)
+        tl.load(index, wide)
+        lowest = tl.load_scalar(least)
+    with tl.compute():
+        tl.cast(places, wide)
+        tl.compare(mask, places, lowest, "ge")
+        tl.compact(chosen, count[:1], places, mask)
+        k = tl.extract_scalar(count, 0)
+        tl.copy(new, old)
+        if k > 0:
+            tl.gather(got[:k], old, chosen[:k])
+            tl.@OP@(new, chosen[:k], got[:k])
+    with tl.copyout():
+        tl.store(y, new)
+        tl.store(kept, count[:1])
+
+
+def places_host(
+    x: tl.input(tl.@T@), index: tl.input(tl.int64), least: tl.input(tl.int32),
+    y: tl.output(tl.@T@, x.shape), kept: tl.output(tl.int32, ()),
+):
+    places_kernel[1](x, index, least, y, kept, x.numel(), index.numel())
+"""
+
+# Moves of every width, and every way to combine.
+_SCATTERS = [
+    ("scatter_add", "float32"), ("scatter_mul", "float32"), ("scatter_max", "int32"),
+    ("scatter_min", "float32"), ("scatter", "int32"), ("scatter", "bfloat16"),
+    ("scatter", "float16"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("op", "dtype"), _SCATTERS)
+def test_scatter_and_compact(op: str, dtype: str) -> None:
+    program = Differential(PLACES.replace("@T@", dtype).replace("@OP@", op))
+    for n, m, least in [(1, 1, 0), (70, 33, 20), (300, 130, 1000), (16, 500, 3)]:
+        x = encode(RNG.integers(-9, 9, n), dtype)
+        index = RNG.integers(0, n, m)
+        found = program.agree({"x": x, "index": index, "least": np.asarray(least, np.int32)})
+        assert int(found["kept"].data) == int((index >= least).sum())
+
+
+ROWS = """import tile.language as tl
+
+
+@ascend_kernel
+def pick_kernel(x, index, y, n, cols):
+    places = tl.alloc_ub(n, dtype=tl.int32, buffers=1)
+    tile = tl.alloc_ub(cols, dtype=tl.float32)
+    out = tl.alloc_ub(cols, dtype=tl.float32)
+    with tl.copyin():
+        tl.load(index, places)
+    for r in range(n):
+        with tl.compute():
+            place = tl.extract_scalar(places, r)
+        with tl.copyin():
+            tl.load(x + place * cols, tile)
+        with tl.compute():
+            tl.mul(out, tile, 2.0)
+        with tl.copyout():
+            tl.store(y + r * cols, out)
+
+
+def pick_host(
+    x: tl.input(tl.float32), index: tl.input(tl.int32),
+    y: tl.output(tl.float32, (index.shape[0], x.shape[1])),
+):
+    pick_kernel[1](x, index, y, index.shape[0], x.shape[1])
+"""
+
+
+def test_elements_of_a_tile_that_stays_are_waited_for_once() -> None:
+    program = Differential(ROWS)
+    body = program.twin.source.split("void Process()")[1]
+    assert body.index("WaitFor<HardEvent::V_S>") < body.index("for (")
+    assert program.twin.source.count("WaitFor<HardEvent::V_S>") == 1
+    x = RNG.standard_normal((9, 100)).astype(np.float32)
+    program.agree({"x": x, "index": RNG.integers(0, 9, 40).astype(np.int32)})
+
+
+def test_scatter_does_not_write_over_its_index() -> None:
+    wrong = PLACES.replace("@T@", "int32").replace("@OP@(new, chosen", "scatter(chosen, chosen")
+    with pytest.raises(TileError, match="TL-12"):
+        lower(wrong)

@@ -176,6 +176,34 @@ def test_gather_and_transpose() -> None:
     np.testing.assert_array_equal(got["t"], m.T)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "int32"])
+def test_scatter(dtype: str) -> None:
+    old, new = RANDOM.integers(1, 9, 12).astype(dtype), RANDOM.integers(1, 9, 6).astype(dtype)
+    index = np.array([3, 0, 3, 11, 3, 0], np.int32)
+    functions = {"add": np.add, "mul": np.multiply, "max": np.maximum, "min": np.minimum}
+    for name, function in functions.items():
+        wanted = old.copy()
+        function.at(wanted, index, new)
+        lines = ["tl.copy(d, x)", f"tl.scatter_{name}(d, i, y)"]
+        got = run_ops(lines, {"x": old, "i": index, "y": new}, {"d": (dtype, (12,))})
+        np.testing.assert_array_equal(got["d"], wanted)
+    lines = ["tl.copy(d, x)", "tl.scatter(d, i, y)"]
+    got = run_ops(lines, {"x": old, "i": index, "y": new}, {"d": (dtype, (12,))})
+    wanted = old.copy()
+    wanted[[3, 0, 11]] = new[[4, 5, 3]]  # the last of equal indices
+    np.testing.assert_array_equal(got["d"], wanted)
+
+
+def test_compact() -> None:
+    x = floats(50)
+    lines = ['tl.compare(m, x, 0.0, "gt")', "tl.compact(d, c, x, m)"]
+    out = {"d": ("float32", (50,)), "c": ("int32", (1,))}
+    got = run_ops(lines, {"x": x}, out, {"m": 50})
+    kept = x[x > 0]
+    np.testing.assert_array_equal(got["c"], [kept.size])
+    np.testing.assert_array_equal(got["d"][: kept.size], kept)
+
+
 @pytest.mark.parametrize("wrong", [-1, 20])
 def test_gather_outside_is_an_error(wrong: int) -> None:
     index = np.array([0, wrong], np.int32)

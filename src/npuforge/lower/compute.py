@@ -270,6 +270,29 @@ def _gather(op: Op, context: Context) -> Lines:
     return [f"{name}({tensors}, {context.text(dst.shape[0])}{_work(name)});"]
 
 
+def _scatter(op: Op, context: Context) -> Lines:
+    """The scalar unit does it: it waits for the vector unit, which then waits for it."""
+    _, index, src = _views(op)
+    name = context.helper(ops.table()[op.name].helper or "ScatterElements")
+    tensors = ", ".join(context.start(view) for view in (op.outs[0], index, src))
+    call = f"{name}({tensors}, {context.text(src.shape[0])});"
+    return [context.wait("V_S"), call, context.wait("S_V")]
+
+
+def _compact(op: Op, context: Context) -> Lines:
+    dst, count = op.outs
+    src, mask = _views(op)
+    name = context.helper("CompactElements")
+    tensors = ", ".join(context.start(view) for view in (dst, src, mask))
+    place = context.text(context.geometry.offset(count))
+    return [
+        context.wait("V_S"),
+        f"{context.local(count.buffer)}.SetValue({place}, "
+        f"{name}({tensors}, {context.text(src.shape[0])}));",
+        context.wait("S_V"),
+    ]
+
+
 def _transpose(op: Op, context: Context) -> Lines:
     dst, src = op.outs[0], _first_view(op)
     target, source = context.rows(dst), context.rows(src)
@@ -508,6 +531,8 @@ _FORMS: Mapping[str, Callable[[Op, Context], Lines]] = {
     "broadcast": _broadcast,
     "iota": _iota,
     "gather": _gather,
+    "scatter": _scatter,
+    "compact": _compact,
     "transpose": _transpose,
     "reverse": _reverse,
     "insert": _insert,

@@ -12,6 +12,7 @@ from npuforge.lower.compute import emit_op
 from npuforge.lower.context import Context, device_type
 from npuforge.lower.cpp import TYPES
 from npuforge.lower.moves import emit_load, emit_store
+from npuforge.lower.scalar_waits import waits_before
 from npuforge.tile.expr import Expr, Type, Var
 from npuforge.tile.expr import walk as walk_expr
 from npuforge.tile.ir import (
@@ -71,6 +72,7 @@ class _BodyEmitter:
         self.members = _scalars_shared_by_stages(kernel)
         self.moving = _assigned_in_rounds(kernel)
         self.types = _scalar_types(kernel)
+        self.waiting = waits_before(kernel)
         self.body = Body()
         self.counts: dict[StageKind, int] = {"copyin": 0, "compute": 0, "copyout": 0}
         self.totals = {
@@ -99,6 +101,8 @@ class _BodyEmitter:
         declared = set(declared)
         for statement in body:
             lines += self.events(self.context.plan.at(statement, "before"))
+            if id(statement) in self.waiting:
+                lines.append(self.context.wait("V_S"))
             lines += self.statement(statement, declared)
             lines += self.events(self.context.plan.at(statement, "after"))
         return lines
@@ -135,10 +139,7 @@ class _BodyEmitter:
                 read = f"{self.context.local(view.buffer)}.GetValue({place})"
                 if view.buffer.dtype is not None and view.buffer.dtype.name == "float16":
                     read = f"static_cast<float>({read})"
-                return [
-                    self.context.wait("V_S"),
-                    self.assignment(variable, type_, read, declared),
-                ]
+                return [self.assignment(variable, type_, read, declared)]
             case LoadScalar(variable, _, type_, pointer):
                 tensor = name(pointer.tensor, "Gm")
                 read = f"{tensor}.GetValue({text(pointer.offset)})"

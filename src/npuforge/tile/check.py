@@ -103,8 +103,11 @@ def _check_op(op: Op, facts: Facts, written: set[str], findings: Findings) -> No
     for view in (*op.outs, *sources):
         if view.rank:
             _check_view(view, facts, findings)
-    for source in sources:
+    updates = ops.table()[op.name].form == "scatter"  # its first operand is the result itself
+    for place, source in enumerate(sources):
         _defined(source, written, findings)
+        if updates and place == 0:
+            continue
         for out in op.outs:
             if out.buffer.name == source.buffer.name:
                 _check_alias(op, out, source, facts, findings)

@@ -324,6 +324,31 @@ def _gather(call: OpCall) -> Op:
     return call.op((dst,), (src, index))
 
 
+def _scatter(call: OpCall) -> Op:
+    call.keywords()
+    first, second, third = call.arguments("dst", "index", "src")
+    dst = call.view(first)
+    src = call.typed(call.view(third), dst)
+    index = call.same_shape(call.plain_view(second, ("int32",)), src)
+    for operand in (dst, src, index):
+        _one_dimension(call, operand)
+    return call.op((dst,), (dst, index, src))
+
+
+def _compact(call: OpCall) -> Op:
+    call.keywords()
+    first, second, third, fourth = call.arguments("dst", "count", "src", "mask")
+    dst = call.view(first)
+    count = call.plain_view(second, ("int32",))
+    src = call.same_shape(call.typed(call.view(third), dst), dst)
+    mask = call.same_shape(call.mask(fourth), src)
+    for operand in (dst, count):
+        _one_dimension(call, operand)
+    if not call.scope.facts.equal(count.shape[0], ONE):
+        raise call.scope.refuse("TL-08", second, f"the count is one element, not {_shape(count)}")
+    return call.op((dst, count), (src, mask))
+
+
 def _transpose(call: OpCall) -> Op:
     call.keywords()
     first, second = call.arguments("dst", "src")
@@ -553,6 +578,8 @@ FORMS: Mapping[str, Callable[[OpCall], Op]] = {
     "broadcast": _broadcast,
     "iota": _iota,
     "gather": _gather,
+    "scatter": _scatter,
+    "compact": _compact,
     "transpose": _transpose,
     "reverse": _reverse,
     "compare": _compare,

@@ -29,6 +29,8 @@ _ARGUMENTS = {
     "broadcast": "dst, src",
     "iota": "dst, start, step",
     "gather": "dst, src, index",
+    "scatter": "dst, index, src",
+    "compact": "dst, count, src, mask",
     "transpose": "dst, src",
     "reverse": "dst, src",
     "insert": "dst, i, value",
@@ -53,6 +55,8 @@ _NOTES = {
     "reduce": "axis=1 gives one result for each row, axis=0 for each column; "
     "without axis the result has one element.",
     "gather": "one dimension; the index is int32.",
+    "scatter": "one dimension; the index is int32.",
+    "compact": "one dimension; count, an int32 tile of one element, becomes their number.",
     "topk": "as many as values has elements.",
 }
 

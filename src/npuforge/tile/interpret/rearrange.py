@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operations that move elements: gather, transpose, reverse, sort and top-k."""
+"""Operations that move elements: gather, scatter, transpose, reverse, sort and top-k."""
 
 from __future__ import annotations
 
@@ -7,20 +7,50 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
+from npuforge.dtypes import AnyArray
 from npuforge.tile.interpret.failure import failure
 from npuforge.tile.interpret.request import Request, Values
 
 
 def _gather(request: Request) -> Values:
     source, places = request.array(0), request.array(1)
-    outside = (places < 0) | (places >= source.size)
+    _inside(request, places, source.size)
+    return (source[places],)
+
+
+def _inside(request: Request, places: AnyArray, size: int) -> None:
+    outside = (places < 0) | (places >= size)
     if outside.any():
         raise failure(
-            "TL-16",
-            request.op.span,
-            f"index {int(places[outside][0])} into {source.size} elements",
+            "TL-16", request.op.span, f"index {int(places[outside][0])} into {size} elements"
         )
-    return (source[places],)
+
+
+_COMBINE: Mapping[str, Callable[[AnyArray, AnyArray], AnyArray]] = {
+    "scatter": lambda _, new: new,
+    "scatter_add": lambda old, new: old + new,
+    "scatter_mul": lambda old, new: old * new,
+    "scatter_max": np.maximum,
+    "scatter_min": np.minimum,
+}
+
+
+def _scatter(request: Request) -> Values:
+    target, places, source = (request.array(place) for place in range(3))
+    _inside(request, places, target.size)
+    result = target.copy()
+    combine = _COMBINE[request.op.name]
+    for place, value in zip(places, source, strict=True):
+        result[place] = combine(result[place], value)
+    return (result,)
+
+
+def _compact(request: Request) -> Values:
+    source, chosen = request.array(0), request.array(1)
+    kept = source[chosen]
+    result = np.frombuffer(b"\x7f" * source.nbytes, source.dtype).copy()  # what nobody may read
+    result[: kept.size] = kept
+    return result, np.asarray([kept.size], np.int32)
 
 
 def _transpose(request: Request) -> Values:
@@ -47,6 +77,8 @@ def _sort(request: Request) -> Values:
 
 REARRANGEMENTS: Mapping[str, Callable[[Request], Values]] = {
     "gather": _gather,
+    **dict.fromkeys(_COMBINE, _scatter),
+    "compact": _compact,
     "transpose": _transpose,
     "reverse": _reverse,
     "sort": _sort,
