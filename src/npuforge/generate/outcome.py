@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from npuforge.eager import Baseline
 from npuforge.plan import Plan, Variant
 from npuforge.spec.graph import Graph
 from npuforge.twin.timing.report import TimingReport
@@ -44,7 +45,8 @@ class Outcome:
 
     `reference` is the text of the module's file. `files` are path and text of the operator in the
     format `form`. `trace` is the timeline at the full shapes (Chrome's trace JSON), empty where
-    none was made. Candidates stand in the plan's order, the cost model's favourite first.
+    none was made. `baseline` is eager PyTorch's time, where one is known. Candidates stand in the
+    plan's order, the cost model's favourite first.
     """
 
     name: str
@@ -59,6 +61,7 @@ class Outcome:
     trace: bytes = b""
     notes: tuple[str, ...] = ()
     stages: tuple[Stage, ...] = field(default=())
+    baseline: Baseline | None = None
 
     @property
     def chosen(self) -> Candidate:

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from npuforge.eager import baseline, compared
 from npuforge.errors import UsageError
 from npuforge.generate.calls import model_shape
 from npuforge.generate.cases import ProofCase, choose
@@ -100,7 +101,8 @@ class _Run:
         candidates, winner, proof, timed, trace = self._proven(
             trials, plan, graph, cases, references
         )
-        verdict = self._verdict(plan, trials, proof, timed, chip)
+        known = baseline(graph, chip)
+        verdict = compared(self._verdict(plan, trials, proof, timed, chip), known)
         files: dict[str, str] = {}
         if winner is not None and winner.program is not None:
             host = winner.program.lowered.program.host
@@ -119,6 +121,7 @@ class _Run:
             trace=trace,
             notes=tuple(self.notes),
             stages=tuple(self.stages),
+            baseline=known,
         )
 
     def _proven(

@@ -258,7 +258,7 @@ def plain(value: Any) -> Any:
     return None if isinstance(value, torch.Tensor) else number_or_name(value)
 
 
-class Dispatched(TorchDispatchMode):  # type: ignore[misc,no-untyped-call]
+class Dispatched(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Notes every operation that reaches the device."""
 
     MOST = 20_000
