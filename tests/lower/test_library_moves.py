@@ -122,6 +122,26 @@ def test_gather_iota_reverse(dtype: str) -> None:
         np.testing.assert_array_equal(out.view(dtype), expected, err_msg=label)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+def test_gather_blocks(dtype: str) -> None:
+    t = CPP[dtype]
+    call = (
+        f"GatherBlocks(o.ReinterpretCast<{t}>(), x.ReinterpretCast<{t}>(), "
+        "y.ReinterpretCast<int32_t>(), a[0], work);"
+    )
+    probe = Probe(["GatherBlocks"], {"blocks": call})
+    rng = np.random.default_rng(6)
+    calls, wanted = [], []
+    for n in (8, 16, 2040, 2048):
+        x_values = rng.uniform(-9, 9, (50, 32 // np.dtype(dtype).itemsize)).astype(dtype)
+        index = rng.integers(0, 50, n).astype(np.int32)
+        need = helper("GatherBlocks").scratch_bytes(n=n, size=4)
+        calls.append(Call("blocks", [x_values, index], [n * 32], [n], need))
+        wanted.append(x_values[index].reshape(-1))
+    for expected, (out,) in zip(wanted, probe.run(calls), strict=True):
+        np.testing.assert_array_equal(out.view(dtype), expected)
+
+
 def test_sort_and_top_k() -> None:
     tail = "x.ReinterpretCast<float>(), a[0]"
     head = "o.ReinterpretCast<float>(), q.ReinterpretCast<int32_t>()"

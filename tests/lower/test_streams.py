@@ -36,3 +36,14 @@ def test_small_tensors_stay_in_the_cache() -> None:
     assert timing is not None
     assert never is not None
     assert timing.time_us == never.time_us
+
+
+def test_overlapping_loads_stay_in_the_cache() -> None:
+    text = ADAMW.read_text()
+    assert "gradGm.SetL2CacheHint" in _hints(text)
+    again = text.replace("tl.load(grad + start, g[:n])", "tl.load(grad + start, g[:n], again=True)")
+    assert "gradGm.SetL2CacheHint" not in _hints(again)
+
+
+def _hints(text: str) -> str:
+    return TwinProgram(lower(text)).source

@@ -293,6 +293,13 @@ def _compact(op: Op, context: Context) -> Lines:
     ]
 
 
+def _gather_blocks(op: Op, context: Context) -> Lines:
+    dst, (src, index) = op.outs[0], _views(op)
+    name = context.helper("GatherBlocks", context.most(index.buffer))
+    tensors = ", ".join(context.start(view) for view in (dst, src, index))
+    return [f"{name}({tensors}, {context.text(index.shape[0])}{_work(name)});"]
+
+
 def _transpose(op: Op, context: Context) -> Lines:
     dst, src = op.outs[0], _first_view(op)
     target, source = context.rows(dst), context.rows(src)
@@ -533,6 +540,7 @@ _FORMS: Mapping[str, Callable[[Op, Context], Lines]] = {
     "gather": _gather,
     "scatter": _scatter,
     "compact": _compact,
+    "gather_blocks": _gather_blocks,
     "transpose": _transpose,
     "reverse": _reverse,
     "insert": _insert,

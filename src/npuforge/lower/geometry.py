@@ -126,7 +126,8 @@ class Geometry:
         first = kept[0]
         assert first.dim is not None
         if len(kept) == 2:
-            return Rows(view, self.offset(view), first.extent, last.extent, strides[first.dim])
+            pitch = mul(first.step, strides[first.dim])
+            return Rows(view, self.offset(view), first.extent, last.extent, pitch)
         middle = kept[1]
         whole = middle.start == ZERO and self._facts.equal(middle.extent, view.buffer.shape[1])
         if not whole and not self._facts.equal(first.extent, ONE):
@@ -142,8 +143,10 @@ class Geometry:
             return first.cols
         for rows in views:
             buffer = rows.view.buffer
-            contiguous = self.full_width(rows.view) and (
-                not self.has_pads(buffer) or buffer.name in self._padded
+            contiguous = (
+                self.full_width(rows.view)
+                and (not self.has_pads(buffer) or buffer.name in self._padded)
+                and self._facts.equal(rows.pitch, self.pitch(buffer))
             )
             if not contiguous or not self._facts.equal(rows.pitch, first.pitch):
                 return None

@@ -39,10 +39,12 @@ def _move(
     if view.rank == 1:
         return [_stretch(view, offset, pointer, _cols(view), context, to_tile=to_tile)]
     rows, cols = view.shape
-    gap_free = context.facts.equal(strides[0], cols) and not context.geometry.has_pads(view.buffer)
+    pitch = context.rows(view).pitch
+    gap_free = context.facts.equal(strides[0], cols) and context.facts.equal(pitch, cols)
     if gap_free and context.geometry.full_width(view):
         return [_stretch(view, offset, pointer, mul(rows, cols), context, to_tile=to_tile)]
-    return [_rows(view, context.start(view), pointer, rows, strides[0], context, to_tile=to_tile)]
+    move = _rows(view, context.start(view), pointer, rows, strides[0], pitch, context, to_tile)
+    return [move]
 
 
 def _cols(view: View) -> Expr:
@@ -78,14 +80,13 @@ def _rows(
     pointer: Pointer,
     rows: Expr,
     stride: Expr,
+    pitch: Expr,
     context: Context,
-    *,
     to_tile: bool,
     more: str = "",
 ) -> str:
-    pitch = context.text(context.geometry.pitch(view.buffer))
     place = _global(pointer, context, more)
-    sizes = f"{context.text(rows)}, {context.text(_cols(view))}, {context.text(stride)}, {pitch}"
+    sizes = ", ".join(context.text(size) for size in (rows, _cols(view), stride, pitch))
     if to_tile:
         return f"{context.helper('LoadRows')}({tile}, {place}, {sizes});"
     return f"{context.helper('StoreRows')}({place}, {tile}, {sizes});"
@@ -102,9 +103,8 @@ def _planes(
     start = step if offset == ZERO else f"{context.text(offset)} + {step}"
     tile = f"{context.local(view.buffer)}[{start}]"
     more = f"{counter} * {context.text(strides[0], 7)}"
-    line = _rows(
-        view, tile, pointer, view.shape[1], strides[1], context, to_tile=to_tile, more=more
-    )
+    pitch = context.geometry.pitch(view.buffer)
+    line = _rows(view, tile, pointer, view.shape[1], strides[1], pitch, context, to_tile, more=more)
     planes = context.text(view.shape[0])
     return [
         f"for (int64_t {counter} = 0; {counter} < {planes}; ++{counter}) {{",

@@ -3,7 +3,8 @@
 
 A tensor larger than a share of the cache only pushes out what others could use again, and reads
 that bypass the cache leave the memory's full rate to the writes. A parameter streams when one
-statement loads it and every loop around that statement moves on to other elements.
+statement loads it, every loop around that statement moves on, and the program does not say that the
+loads overlap.
 """
 
 from __future__ import annotations
@@ -42,9 +43,9 @@ def _sites(body: Sequence[Stmt], name: str, counters: tuple[str, ...], facts: Fa
                 found += _sites(orelse, name, counters, facts)
             case Stage(body=inner):
                 found += _sites(inner, name, counters, facts)
-            case Load(pointer=pointer) if pointer.tensor == name:
+            case Load(pointer=pointer, again=again) if pointer.tensor == name:
                 used = names(facts.expand(pointer.offset))
-                found.append(all(counter in used for counter in counters))
+                found.append(not again and all(counter in used for counter in counters))
             case LoadScalar(pointer=pointer) if pointer.tensor == name:
                 found.append(False)
             case _:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from npuforge.tile import ops
-from npuforge.tile.expr import ZERO, add, text
+from npuforge.tile.expr import ONE, ZERO, text
 from npuforge.tile.facts import Facts
 from npuforge.tile.ir import (
     Axis,
@@ -78,7 +78,9 @@ def _check_masks(kernel: Kernel, findings: Findings) -> None:
             *_, last = view.axes
             cols = view.buffer.shape[-1]
             whole = last.start == ZERO and facts.equal(last.extent, cols)
-            starts = view.axes[0].start == ZERO or not view.buffer.is_mask
+            starts = view.axes[0].step == ONE and (
+                view.axes[0].start == ZERO or not view.buffer.is_mask
+            )
             if len(view.buffer.shape) != 2 or not whole or not starts:
                 findings.add(
                     "TL-08",
@@ -143,6 +145,8 @@ def _check_view(view: View, facts: Facts, findings: Findings, *, moved: bool = F
     if len(view.buffer.shape) == 3 and view.rank == 3:
         middle = axes[1]
         whole = middle.start == ZERO and facts.equal(middle.extent, view.buffer.shape[1])
+        if axes[0].step != ONE or middle.step != ONE:
+            findings.add("TL-16", view.span, "views of three dimensions have no step")
         if not whole and not moved:  # transfers take a plane at a time
             findings.add(
                 "TL-16",
@@ -167,15 +171,16 @@ def _check_alias(op: Op, out: View, source: View, facts: Facts, findings: Findin
 def _same(first: View, second: View, facts: Facts) -> bool:
     pairs = list(_pairs(first, second))
     return first.rank == second.rank and all(
-        facts.equal(a.start, b.start) and facts.equal(a.extent, b.extent) for a, b in pairs
+        facts.equal(a.start, b.start)
+        and facts.equal(a.extent, b.extent)
+        and facts.equal(a.step, b.step)
+        for a, b in pairs
     )
 
 
 def _disjoint(first: View, second: View, facts: Facts) -> bool:
     for a, b in _pairs(first, second):
-        if facts.at_most(add(a.start, a.extent), b.start):
-            return True
-        if facts.at_most(add(b.start, b.extent), a.start):
+        if facts.at_most(a.end, b.start) or facts.at_most(b.end, a.start):
             return True
     return False
 

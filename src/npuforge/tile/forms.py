@@ -10,10 +10,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import reduce
 from typing import Literal
 
 from npuforge.tile import views
-from npuforge.tile.expr import ONE, Call, Const, Type, text
+from npuforge.tile.expr import ONE, Call, Const, Type, mul, text
 from npuforge.tile.facts import Facts
 from npuforge.tile.ir import Op, Operand, View
 from npuforge.tile.ops import OpInfo
@@ -349,6 +350,38 @@ def _compact(call: OpCall) -> Op:
     return call.op((dst, count), (src, mask))
 
 
+def _gather_blocks(call: OpCall) -> Op:
+    call.keywords()
+    first, second, third = call.arguments("dst", "src", "index")
+    dst = call.view(first)
+    src = call.typed(call.view(second), dst)
+    index = call.plain_view(third, ("int32",))
+    _one_dimension(call, index)
+    facts = call.scope.facts
+    lanes = dst.buffer.lanes
+    for tile in (dst, src):
+        if tile.rank not in (1, 2) or not _whole_rows(tile, facts):
+            raise call.scope.refuse("TL-08", tile.span, "blocks are those of whole rows")
+    if not facts.multiple_of(dst.shape[-1], lanes):
+        raise call.scope.refuse("TL-08", dst.span, f"rows of the result are {lanes} elements each")
+    count = reduce(mul, dst.shape)
+    if not facts.equal(mul(index.shape[0], Const(lanes)), count):
+        raise call.scope.refuse(
+            "TL-08", call.node, f"{_shape(dst)} are not {_shape(index)} blocks of {lanes} elements"
+        )
+    if not facts.multiple_of(index.shape[0], 8):
+        raise call.scope.refuse("TL-08", index.span, "blocks are gathered by eights")
+    return call.op((dst,), (src, index))
+
+
+def _whole_rows(view: View, facts: Facts) -> bool:
+    """Rows of the buffer, one after another."""
+    last = view.axes[-1]
+    return (view.rank == 1 or facts.equal(last.extent, view.buffer.shape[-1])) and all(
+        axis.step == ONE for axis in view.axes
+    )
+
+
 def _transpose(call: OpCall) -> Op:
     call.keywords()
     first, second = call.arguments("dst", "src")
@@ -580,6 +613,7 @@ FORMS: Mapping[str, Callable[[OpCall], Op]] = {
     "gather": _gather,
     "scatter": _scatter,
     "compact": _compact,
+    "gather_blocks": _gather_blocks,
     "transpose": _transpose,
     "reverse": _reverse,
     "compare": _compare,

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from npuforge.dtypes import DType
-from npuforge.tile.expr import Expr, Type
+from npuforge.tile.expr import ONE, Expr, Type, add, mul, sub
 from npuforge.tile.facts import Facts
 from npuforge.tile.source import Span
 
@@ -71,7 +71,8 @@ class Buffer:
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """One dimension of a view: elements `start` to `start + extent` of a dimension of the buffer.
+    """One dimension of a view: `extent` elements of a dimension of the buffer from `start` on,
+    `step` apart.
 
     `dim` None is an axis of extent one that the view adds (`None` in the source). `kept` False is a
     dimension indexed by a number: it has no extent in the view.
@@ -81,6 +82,14 @@ class Axis:
     start: Expr
     extent: Expr
     kept: bool = True
+    step: Expr = ONE
+
+    @property
+    def end(self) -> Expr:
+        """One past the last element."""
+        if self.step == ONE:
+            return add(self.start, self.extent)
+        return add(self.start, add(mul(sub(self.extent, ONE), self.step), ONE))
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,12 +124,15 @@ class Pointer:
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """Global memory to a tile. `strides`: elements between neighbours along each leading axis."""
+    """Global memory to a tile. `strides`: elements between neighbours along each leading axis.
+    `again`: other loads read some of the same elements.
+    """
 
     view: View
     pointer: Pointer
     strides: tuple[Expr, ...]
     span: Span
+    again: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -400,8 +400,16 @@ class _KernelTypist:
                 )
 
     def _load(self, call: ast.Call) -> Load:
-        pointer, view, strides = self._move(call, "load", ("stride",))
-        return Load(view, pointer, strides, Span.of(call))
+        pointer, view, strides = self._move(call, "load", ("stride", "again"))
+        again = False
+        for keyword in call.keywords:
+            if keyword.arg == "again":
+                match keyword.value:
+                    case ast.Constant(bool(value)):
+                        again = value
+                    case other:
+                        raise self.scope.refuse("TL-04", other, "again is True or False")
+        return Load(view, pointer, strides, Span.of(call), again)
 
     def _store(self, call: ast.Call) -> Store:
         pointer, view, strides = self._move(call, "store", ("stride", "atomic"))

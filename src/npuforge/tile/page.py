@@ -31,6 +31,7 @@ _ARGUMENTS = {
     "gather": "dst, src, index",
     "scatter": "dst, index, src",
     "compact": "dst, count, src, mask",
+    "gather_blocks": "dst, src, index",
     "transpose": "dst, src",
     "reverse": "dst, src",
     "insert": "dst, i, value",

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import ast
 
-from npuforge.tile.expr import ONE, ZERO, Const, Expr, add, sub
+from npuforge.tile.expr import ONE, ZERO, Call, Const, Expr, add, simplify, sub
 from npuforge.tile.ir import Axis, Buffer, Pointer, Tensor, View
 from npuforge.tile.scope import Scope
 from npuforge.tile.source import Span
@@ -85,7 +85,7 @@ def _axis(buffer: Buffer, dim: int, item: ast.expr, scope: Scope) -> Axis:
         _inside(buffer, dim, index, add(index, ONE), item, scope)
         return Axis(dim, index, ONE, kept=False)
     if item.step is not None:
-        raise scope.refuse("TL-16", item, "slices have no step")
+        return _stepped(buffer, dim, item, item.step, scope)
     if item.lower is None and item.upper is None:
         return Axis(dim, ZERO, extent)
     start = ZERO if item.lower is None else scope.integer(item.lower)
@@ -94,6 +94,37 @@ def _axis(buffer: Buffer, dim: int, item: ast.expr, scope: Scope) -> Axis:
         raise scope.refuse("TL-16", item, "slices count from the start; no negative ends")
     _inside(buffer, dim, start, stop, item, scope)
     return Axis(dim, start, _extent(start, stop, scope))
+
+
+def _stepped(buffer: Buffer, dim: int, item: ast.Slice, step_node: ast.expr, scope: Scope) -> Axis:
+    """`buf[a : a + n * s : s, :]`: n rows, s apart. The shape is n where it can be read off."""
+    step = scope.integer(step_node)
+    low = scope.facts.bounds(step)[0]
+    if dim == len(buffer.shape) - 1:
+        raise scope.refuse(
+            "TL-16", item, "the last dimension has no step", "tl.gather picks elements of a row"
+        )
+    if low is None or low < 1:
+        raise scope.refuse("TL-16", item, f"the step {ast.unparse(step_node)} may be below one")
+    start = ZERO if item.lower is None else scope.integer(item.lower)
+    stop = buffer.shape[dim] if item.upper is None else scope.integer(item.upper)
+    count = _quotient(_extent(start, stop, scope), step, scope)
+    axis = Axis(dim, start, count, step=step)
+    _inside(buffer, dim, start, axis.end, item, scope)
+    return axis
+
+
+def _quotient(length: Expr, step: Expr, scope: Scope) -> Expr:
+    """How many steps begin within `length`; `n * s` has n."""
+    match length:
+        case object(op="*", left=left, right=right):
+            if scope.facts.equal(right, step):
+                return left  # type: ignore[no-any-return]
+            if scope.facts.equal(left, step):
+                return right  # type: ignore[no-any-return]
+        case _:
+            pass
+    return simplify(Call("cdiv", (length, step)))
 
 
 def _extent(start: Expr, stop: Expr, scope: Scope) -> Expr:

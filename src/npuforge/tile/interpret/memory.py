@@ -51,15 +51,17 @@ class Tile:
                 places.append(np.newaxis)
                 continue
             start, extent = scalars.whole(axis.start), scalars.whole(axis.extent)
+            step = scalars.whole(axis.step)
             size = self.data.shape[axis.dim]
-            if start < 0 or extent < 0 or start + extent > size:
-                what = f"elements {start} to {start + extent}" if axis.kept else f"element {start}"
+            end = start + (extent - 1) * step + 1 if extent > 0 else start
+            if start < 0 or extent < 0 or end > size:
+                what = f"elements {start} to {end}" if axis.kept else f"element {start}"
                 raise failure(
                     "TL-16",
                     view.span,
                     f"{what} of {self.buffer.name!r}, which has {size} along axis {axis.dim}",
                 )
-            places.append(slice(start, start + extent) if axis.kept else start)
+            places.append(slice(start, end, step) if axis.kept else start)
         return tuple(places)
 
     def read(self, view: View, scalars: Scalars) -> AnyArray:

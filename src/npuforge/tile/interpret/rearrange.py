@@ -53,6 +53,17 @@ def _compact(request: Request) -> Values:
     return result, np.asarray([kept.size], np.int32)
 
 
+def _gather_blocks(request: Request) -> Values:
+    """Rows are whole blocks; what stands behind the end of a row counts as zero."""
+    source, places = request.array(0), request.array(1)
+    lanes = 32 // source.itemsize
+    rows = source.reshape(-1, source.shape[-1])
+    padded = np.pad(rows, ((0, 0), (0, -rows.shape[1] % lanes)))
+    blocks = padded.reshape(-1, lanes)
+    _inside(request, places, len(blocks))
+    return (blocks[places].reshape(request.shapes[0]),)
+
+
 def _transpose(request: Request) -> Values:
     return (request.array(0).T.copy(),)
 
@@ -79,6 +90,7 @@ REARRANGEMENTS: Mapping[str, Callable[[Request], Values]] = {
     "gather": _gather,
     **dict.fromkeys(_COMBINE, _scatter),
     "compact": _compact,
+    "gather_blocks": _gather_blocks,
     "transpose": _transpose,
     "reverse": _reverse,
     "sort": _sort,
