@@ -20,6 +20,7 @@ from npuforge.errors import NpuforgeError
 
 # name: (module:attribute, help line)
 COMMANDS: dict[str, tuple[str, str]] = {
+    "generate": ("npuforge.cli.generate:generate", "A PyTorch module to a proven operator."),
     "run": ("npuforge.cli.twin:run", "Run a kernel, an operator or a program; compare results."),
     "check": ("npuforge.cli.twin:check", "The same, and look for broken rules and races."),
     "profile": ("npuforge.cli.twin:profile", "Model the time it takes on the chip."),

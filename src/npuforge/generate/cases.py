@@ -33,12 +33,14 @@ _SMALL = (7, 5, 3, 9)
 class ProofCase:
     """One launch: the graph's symbols as numbers, and what the tensors hold.
 
-    `given` marks the cases that stand for the shapes asked for: these must run. `perturbed` changes
-    parameters that are constant at the start, so that a kernel which ignores them is caught.
+    `options` are assignments, the first that the module accepts is taken: nobody says which sizes
+    go together (an index may have at most as many rows as what it indexes). `given` marks the cases
+    that stand for the shapes asked for: these must run. `perturbed` changes parameters that are
+    constant at the start, so that a kernel which ignores them is caught.
     """
 
     name: str
-    sizes: Sizes
+    options: tuple[Sizes, ...]
     seed: int
     values: Values = "own"
     perturbed: bool = False
@@ -50,34 +52,33 @@ def choose(graph: Graph) -> list[ProofCase]:
     free = free_symbols(graph)
     example = {symbol.name: symbol.example for symbol in free}
     count = counter(graph)
-    whole = count(example) <= _WHOLE
-    deep = example if whole else _scaled(free, count, _SCALED, _next_outer)
-    wide = example if whole else _scaled(free, count, _SCALED, _next_largest)
-    cases = [
-        ProofCase("given" if whole else "scaled", deep, 0, given=True),
-        ProofCase(
-            "other values" if whole else "scaled evenly",
-            wide,
-            1,
-            values="signed",
-            perturbed=True,
-            given=True,
-        ),
-    ]
-    if not free:
-        return [
-            *cases,
-            ProofCase("large values", example, 2, values="large"),
-            ProofCase("special values", example, 3, values="special"),
+    if count(example) <= _WHOLE:
+        whole = (example,)
+        cases = [
+            ProofCase("given", whole, 0, given=True),
+            ProofCase("other values", whole, 1, values="signed", perturbed=True, given=True),
         ]
-    odd = _primes(free, _scaled(free, count, _ODD, _next_largest))
-    long = _primes(free, _scaled(free, count, _ODD, _next_outer))
+    else:
+        alike = _alike(free, count, _SCALED)
+        deep = (_scaled(free, count, _SCALED, _next_outer), alike)
+        wide = (_scaled(free, count, _SCALED, _next_largest), alike)
+        cases = [
+            ProofCase("scaled", deep, 0, given=True),
+            ProofCase("scaled evenly", wide, 1, values="signed", perturbed=True, given=True),
+        ]
+    if not free:
+        large = ProofCase("large values", (example,), 2, values="large")
+        return [*cases, large, ProofCase("special values", (example,), 3, values="special")]
+    alike = _primes(free, _alike(free, count, _ODD), different=False)
+    odd = (_primes(free, _scaled(free, count, _ODD, _next_largest)), alike)
+    long = (_primes(free, _scaled(free, count, _ODD, _next_outer)), alike)
     small = {s.name: max(s.least, _SMALL[i % len(_SMALL)]) for i, s in enumerate(free)}
+    even = {s.name: max(s.least, *_SMALL) for s in free}
     cases += [
         ProofCase("primes", odd, 2),
         ProofCase("primes, long rows", long, 3, values="signed"),
-        ProofCase("least", {s.name: max(1, s.least) for s in free}, 4),
-        ProofCase("small", small, 5, values="signed", perturbed=True),
+        ProofCase("least", ({s.name: max(1, s.least) for s in free},), 4),
+        ProofCase("small", (small, even), 5, values="signed", perturbed=True),
         ProofCase("large values", odd, 6, values="large"),
         ProofCase("special values", odd, 7, values="special"),
     ]
@@ -142,6 +143,17 @@ def _scaled(
     return sizes
 
 
+def _alike(free: list[Symbol], count: Callable[[Sizes], int], target: int) -> dict[str, int]:
+    """All halved together: what was equal stays equal, what was less stays less or equal."""
+    sizes = {symbol.name: symbol.example for symbol in free}
+    while count(sizes) > target:
+        smaller = {s.name: _halved(sizes[s.name], s.least) or sizes[s.name] for s in free}
+        if smaller == sizes:
+            break
+        sizes = smaller
+    return sizes
+
+
 def _next_outer(free: list[Symbol], sizes: dict[str, int]) -> str | None:
     """Outer axes first: rows keep their length, there are fewer of them."""
     for symbol in sorted(free, key=lambda s: s.axis):
@@ -168,12 +180,12 @@ def _halved(value: int, least: int) -> int | None:
     return None
 
 
-def _primes(free: list[Symbol], sizes: Sizes) -> dict[str, int]:
-    """A different prime for each symbol, the next one up."""
+def _primes(free: list[Symbol], sizes: Sizes, *, different: bool = True) -> dict[str, int]:
+    """A prime for each symbol, the next one up."""
     found: dict[str, int] = {}
     for symbol in free:
         value = max(sizes[symbol.name], symbol.least, 3)
-        while not _prime(value) or value in found.values():
+        while not _prime(value) or (different and value in found.values()):
             value += 1
         found[symbol.name] = value
     return found
@@ -190,8 +202,8 @@ def _distinct(cases: list[ProofCase]) -> list[ProofCase]:
         same = [
             other
             for other in kept
-            if (other.sizes, other.values, other.perturbed)
-            == (case.sizes, case.values, case.perturbed)
+            if (other.options[0], other.values, other.perturbed)
+            == (case.options[0], case.values, case.perturbed)
         ]
         if not same:
             kept.append(case)

@@ -21,7 +21,7 @@ def check_free(out: Path) -> None:
             raise UsageError(f"{out} exists and is no earlier result; choose another --out")
 
 
-def write(outcome: Outcome, out: Path, report: str) -> None:
+def write(outcome: Outcome, out: Path) -> None:
     """Write everything beside `out`, then move it there in one step."""
     check_free(out)
     texts: dict[str, str] = {
@@ -29,7 +29,6 @@ def write(outcome: Outcome, out: Path, report: str) -> None:
         f"{outcome.name}.tile.py": outcome.program,
         f"{outcome.name}.reference.py": outcome.reference,
         _MARK: outcome.verdict.to_json() + "\n",
-        "report.html": report,
     }
     try:
         out.parent.mkdir(parents=True, exist_ok=True)

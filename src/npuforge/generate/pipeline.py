@@ -9,16 +9,18 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Protocol
 
 from npuforge.eager import baseline, compared
 from npuforge.errors import UsageError
 from npuforge.generate.calls import model_shape
 from npuforge.generate.cases import ProofCase, choose
+from npuforge.generate.description import module_text
 from npuforge.generate.events import Observer, StageDone, StageStarted, silent
 from npuforge.generate.outcome import Candidate, Outcome, Stage
 from npuforge.generate.proof import Proof, prove
@@ -36,7 +38,13 @@ from npuforge.verdict import Verdict
 DEFAULT_TUNE_S = 8.0
 _MOST_TRACE = 64 << 20
 
-Planner = Callable[[Graph, str], Plan]
+
+class Planner(Protocol):
+    """A function that writes programs for a graph; `PlanError` says why it cannot."""
+
+    __name__: str
+
+    def __call__(self, graph: Graph, soc: str) -> Plan: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +63,22 @@ def from_file(
     settings: Settings = Settings(),  # noqa: B008 (frozen)
     observer: Observer = silent,
 ) -> Outcome:
-    """Generate from a module's file, which runs in the sandbox only."""
+    """Generate from a module's file or a description (TOML); its code runs in the sandbox only."""
     started = time.monotonic()
-    with ModuleSession(file, then=WORKER) as session:
-        text = file.read_text("utf-8", errors="replace")
-        return from_process(session, text, planner, settings, observer, started=started)
+    with tempfile.TemporaryDirectory(prefix="npuforge-described-") as place:
+        if file.suffix == ".toml":
+            file = _described(file, Path(place))
+        with ModuleSession(file, then=WORKER) as session:
+            text = file.read_text("utf-8", errors="replace")
+            return from_process(session, text, planner, settings, observer, started=started)
+
+
+def _described(file: Path, folder: Path) -> Path:
+    """The module's file that a description stands for."""
+    name, text = module_text(file)
+    module = folder / f"{name}.py"
+    module.write_text(text, "utf-8")
+    return module
 
 
 def from_process(

@@ -94,9 +94,12 @@ class _Prover:
 
     def run(self, number: int, case: ProofCase) -> _Ran:
         answer = self.references.answer(number)
-        inputs = [source.type for source in self.graph.sources if source.origin == "input"]
-        shapes = [list(shape_of(kind, case.sizes)) for kind in inputs]
-        entry = Case(shapes, [kind.dtype for kind in inputs])
+        inputs = [n for n, source in enumerate(self.graph.sources) if source.origin == "input"]
+        types = [self.graph.sources[number].type for number in inputs]
+        shapes = [shape_of(kind, case.options[0]) for kind in types]
+        if answer.error is None:
+            shapes = [answer.sources[number].shape for number in inputs]
+        entry = Case([list(shape) for shape in shapes], [kind.dtype for kind in types])
         if answer.error is not None:
             said = f"the module gives no result: {answer.error}"
             return self._refused(case, entry, said)

@@ -12,7 +12,7 @@ import msgspec
 
 from npuforge.dtypes import HostTensor, find
 from npuforge.errors import UsageError
-from npuforge.generate.cases import ProofCase, free_symbols, shape_of
+from npuforge.generate.cases import ProofCase, Sizes, free_symbols, shape_of
 from npuforge.sandbox import MIB
 from npuforge.spec.graph import Graph
 from npuforge.spec.session import Signature
@@ -123,18 +123,23 @@ def question(graph: Graph, cases: Sequence[ProofCase]) -> dict[str, Any]:
 
 
 def _case(graph: Graph, case: ProofCase) -> dict[str, Any]:
-    numbers: dict[int, int] = {}
-    for symbol in free_symbols(graph):
-        new = case.sizes[symbol.name]
-        numbers[symbol.example] = min(new, numbers.get(symbol.example, new))
     return {
-        "shapes": {
-            source.position: shape_of(source.type, case.sizes)
-            for source in graph.sources
-            if source.position is not None
-        },
-        "numbers": numbers,
+        "options": [_option(graph, sizes) for sizes in case.options],
         "seed": case.seed,
         "values": case.values,
         "perturbed": case.perturbed,
     }
+
+
+def _option(graph: Graph, sizes: Sizes) -> dict[str, Any]:
+    """Shapes by position, and the numbers of the example that change."""
+    numbers: dict[int, int] = {}
+    for symbol in free_symbols(graph):
+        new = sizes[symbol.name]
+        numbers[symbol.example] = min(new, numbers.get(symbol.example, new))
+    shapes = {
+        source.position: shape_of(source.type, sizes)
+        for source in graph.sources
+        if source.position is not None
+    }
+    return {"shapes": shapes, "numbers": numbers}

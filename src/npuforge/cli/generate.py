@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`npuforge generate`: a PyTorch module to a proven operator."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from npuforge.cli.lower import FORMAT_NAMES
+from npuforge.cli.output import console, json_option, write_json
+
+
+@click.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option(
+    "--strategy",
+    type=click.Choice(("planner",)),
+    default="planner",
+    show_default=True,
+    help="Who writes the program.",
+)
+@click.option(
+    "--target",
+    type=click.Choice(("twin",)),
+    default="twin",
+    show_default=True,
+    expose_value=False,
+    help="Where it is proven and timed.",
+)
+@click.option("--soc", default="910b2", show_default=True, help="Chip to generate for.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice([name for name in FORMAT_NAMES if name != "npukb-kernel"]),
+    default="msopgen",
+    show_default=True,
+    help="Form of the operator.",
+)
+@click.option(
+    "--out", type=click.Path(path_type=Path), help="Folder to write; else NAME_op beside you."
+)
+@click.option(
+    "--tune",
+    "tune_s",
+    type=click.FloatRange(min=0),
+    metavar="SECONDS",
+    default=8.0,
+    show_default=True,
+    help="How long to try variants.",
+)
+@click.option("--quiet", is_flag=True, help="No progress.")
+@json_option
+def generate(
+    file: Path,
+    strategy: str,
+    soc: str,
+    form: str,
+    out: Path | None,
+    tune_s: float,
+    quiet: bool,
+    json_out: str | None,
+) -> int:
+    """Generate an operator from FILE and prove it.
+
+    FILE is a Python file with Model, get_inputs and get_init_inputs, or a description in TOML.
+    """
+    from npuforge.cli.progress import Progress, summary  # noqa: PLC0415 (--help needs none of this)
+    from npuforge.generate.api import generate as run  # noqa: PLC0415
+    from npuforge.spec.session import operator_name  # noqa: PLC0415
+
+    place = out or Path(f"{operator_name(file.stem)}_op")
+    with Progress(quiet=quiet) as progress:
+        outcome = run(
+            file,
+            soc=soc,
+            form=form,
+            strategy=strategy,
+            tune_s=tune_s,
+            out=place,
+            observer=progress,
+        )
+    if json_out is not None:
+        write_json(outcome.verdict.to_json(), json_out)
+    if json_out != "-":
+        summary(outcome, place, console(json_out))
+    return outcome.verdict.exit_status

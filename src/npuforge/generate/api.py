@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The Python way in: a module, a function, or a file, to an outcome and perhaps a folder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from npuforge.errors import UsageError
+from npuforge.generate import folder, strategies
+from npuforge.generate.events import Observer, silent
+from npuforge.generate.live import LiveModule, source_text
+from npuforge.generate.outcome import Outcome
+from npuforge.generate.pipeline import (
+    DEFAULT_TUNE_S,
+    Planner,
+    Settings,
+    from_file,
+    from_process,
+)
+from npuforge.spec.session import operator_name
+
+if TYPE_CHECKING:
+    import torch
+
+
+def generate(
+    module: torch.nn.Module | Callable[..., Any] | Path,
+    inputs: Sequence[Any] | None = None,
+    *,
+    name: str | None = None,
+    soc: str = "910b2",
+    form: str = "msopgen",
+    strategy: str | Planner = "planner",
+    tune_s: float = DEFAULT_TUNE_S,
+    out: Path | None = None,
+    observer: Observer = silent,
+) -> Outcome:
+    """A proven operator for a module.
+
+    A path names a file in the KernelBench form or a description (TOML); it is run in the sandbox. A
+    module or a function comes with example `inputs` and runs in this process. `out` is the folder
+    to write, where one is wanted. `strategy` names who writes the program, or is a function from a
+    graph and a chip to a plan.
+    """
+    planner = strategies.find(strategy) if isinstance(strategy, str) else strategy
+    called_by = strategy if isinstance(strategy, str) else strategy.__name__
+    settings = Settings(soc, form, called_by, tune_s)
+    if out is not None:
+        folder.check_free(out)
+    if isinstance(module, Path):
+        outcome = from_file(module, planner, settings, observer)
+    elif inputs is None:
+        raise UsageError("a module or function needs example inputs")
+    else:
+        called = name or getattr(module, "__name__", None) or type(module).__name__
+        with LiveModule(module, inputs, operator_name(called)) as live:
+            outcome = from_process(live, source_text(module), planner, settings, observer)
+    if out is not None:
+        folder.write(outcome, out)
+    return outcome

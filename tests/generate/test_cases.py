@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which sizes are chosen: alignment kept, sizes bounded, symbols' least extents respected."""
+
+from __future__ import annotations
+
+import math
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from npuforge.generate.cases import choose, counter, fewer_rows, free_symbols, shape_of
+from npuforge.spec.graph import Graph, Node, Result, Source, Symbol, TensorType
+
+
+def graph_of(shape: tuple[int, ...], least: tuple[int, ...]) -> Graph:
+    """`relu` of one tensor, every axis free."""
+    names = tuple(f"s{axis}" for axis in range(len(shape)))
+    kind = TensorType(shape, "float32", names)
+    symbols = [Symbol(name, "x", axis, shape[axis], least[axis]) for axis, name in enumerate(names)]
+    node = Node("y", "aten.relu.default", [], {}, [kind])
+    source = Source("x", kind, "input", 0)
+    return Graph("relu", [source], [node], [Result("y")], symbols)
+
+
+axes = st.lists(
+    st.tuples(st.integers(2, 400_000), st.integers(0, 4)).filter(lambda pair: pair[0] >= pair[1]),
+    min_size=1,
+    max_size=4,
+)
+
+
+@given(axes)
+def test_cases_are_small_enough_and_never_below_the_least(pairs: list[tuple[int, int]]) -> None:
+    graph = graph_of(tuple(p[0] for p in pairs), tuple(p[1] for p in pairs))
+    cases = choose(graph)
+    count = counter(graph)
+    assert cases[0].given
+    assert len({case.seed for case in cases}) == len(cases)
+    for sizes in (sizes for case in cases for sizes in case.options):
+        assert count(sizes) <= 2_000_000
+        for symbol in graph.symbols:
+            assert sizes[symbol.name] >= symbol.least
+
+
+def test_scaling_keeps_remainders_and_long_rows() -> None:
+    graph = graph_of((4096, 393_219), (2, 2))
+    first, evenly = (case.options[0] for case in choose(graph)[:2])
+    assert first["s1"] % 128 == 393_219 % 128
+    assert first["s1"] > 100_000
+    assert evenly["s0"] >= 128
+    assert evenly["s1"] % 128 == 393_219 % 128
+
+
+def test_the_second_choice_keeps_the_order_of_sizes() -> None:
+    graph = graph_of((5000, 5000, 300), (2, 2, 2))
+    for case in choose(graph):
+        if case.name != "least":
+            sizes = case.options[1]
+            assert sizes["s0"] == sizes["s1"] >= sizes["s2"]
+
+
+def test_small_modules_are_proven_as_they_are() -> None:
+    graph = graph_of((16, 100), (2, 2))
+    cases = choose(graph)
+    assert cases[0].name == "given"
+    assert cases[0].options == ({"s0": 16, "s1": 100},)
+    primes = next(case for case in cases if case.name == "primes").options[0].values()
+    assert all(all(p % d for d in range(2, math.isqrt(p) + 1)) for p in primes)
+    assert {case.values for case in cases} == {"own", "signed", "large", "special"}
+
+
+def test_extents_that_are_multiples_are_solved() -> None:
+    kind = TensorType((3, 48), "float32", ("3", "8*s1"))
+    graph = Graph("g", [Source("x", kind, "input", 0)], [], [], [])
+    (symbol,) = free_symbols(graph)
+    assert symbol.example == 6
+    assert shape_of(kind, {"s1": 5}) == (3, 40)
+    assert fewer_rows(graph, None) == {"s1": 6}
+
+
+def test_without_symbols_only_values_vary() -> None:
+    kind = TensorType((3, 48), "float32", ("3", "48"))
+    graph = Graph("g", [Source("x", kind, "input", 0)], [], [], [])
+    assert [case.values for case in choose(graph)] == ["own", "signed", "large", "special"]
