@@ -9,6 +9,7 @@ from pathlib import Path
 
 from npuforge.errors import UsageError
 from npuforge.generate.outcome import Outcome
+from npuforge.generate.report import render
 
 _MARK = "verdict.json"
 
@@ -29,6 +30,7 @@ def write(outcome: Outcome, out: Path) -> None:
         f"{outcome.name}.tile.py": outcome.program,
         f"{outcome.name}.reference.py": outcome.reference,
         _MARK: outcome.verdict.to_json() + "\n",
+        "report.html": render(outcome),
     }
     try:
         out.parent.mkdir(parents=True, exist_ok=True)

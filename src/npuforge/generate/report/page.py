@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Puts a report together. Everything that comes from outside is escaped where it enters."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache
+from html import escape
+from importlib.resources import files
+
+from npuforge.generate.outcome import Outcome
+from npuforge.generate.report import charts, timeline
+from npuforge.generate.report.code import listing
+from npuforge.generate.report.svg import short
+from npuforge.verdict import Case, Race, Violation
+
+_PLACEHOLDER = re.compile(r"@(\w+)@")
+
+
+def render(outcome: Outcome) -> str:
+    """The report as one HTML text without references to anything outside."""
+    sections = [
+        _tiles(outcome),
+        _findings(outcome),
+        _section("Where the time goes", _time(outcome), "time"),
+        _section("Pipes, instruction by instruction", _wide(timeline.draw(outcome.trace)), "pipes"),
+        _section("What was tried", _candidates(outcome), "tuning"),
+        _section("From PyTorch to AscendC", _sources(outcome), "sources"),
+        _section("Proof", _cases(outcome.verdict.cases), "proof"),
+        _section("How it came about", _history(outcome), "history"),
+    ]
+    values = {
+        "title": escape(f"{outcome.name} - npuforge"),
+        "name": escape(outcome.name),
+        "badge": _badge(outcome),
+        "subtitle": escape(_subtitle(outcome)),
+        "style": _data("report.css"),
+        "body": "\n".join(filter(None, sections)),
+    }
+    return _PLACEHOLDER.sub(lambda match: values[match[1]], _data("report.html"))
+
+
+@cache
+def _data(name: str) -> str:
+    text = files(__package__).joinpath(name).read_text(encoding="utf-8")
+    return re.sub(r"\A(<!--|/\*) SPDX.*?(-->|\*/)\n", "", text)
+
+
+def _section(title: str, content: str, anchor: str) -> str:
+    if not content:
+        return ""
+    return f'<section id="{anchor}"><h2>{escape(title)}</h2>{content}</section>'
+
+
+def _wide(drawing: str) -> str:
+    """A drawing that scrolls where the page is too narrow for its text."""
+    return f'<div class="wide">{drawing}</div>' if drawing else ""
+
+
+def _badge(outcome: Outcome) -> str:
+    verdict = outcome.verdict
+    if verdict.ok and verdict.correct:
+        return '<span class="badge good">proven</span>'
+    if not verdict.compiled:
+        words = "does not compile"
+    elif verdict.error is not None:
+        words = "did not run"
+    elif verdict.correct is False:
+        words = "wrong"
+    elif verdict.races:
+        words = "race"
+    else:
+        words = "breaks a rule" if not verdict.ok else "not compared"
+    return f'<span class="badge bad">{escape(words)}</span>'
+
+
+def _subtitle(outcome: Outcome) -> str:
+    inputs = [
+        f"{source.type.dtype}[{', '.join(map(str, source.type.shape))}]"
+        for source in outcome.graph.sources
+        if source.origin == "input"
+    ]
+    verdict = outcome.verdict
+    parts = [" ".join(inputs), f"Ascend {verdict.soc}", f"format {outcome.form}"]
+    if verdict.strategy:
+        parts.append(f"by the {verdict.strategy}")
+    return "  ·  ".join(filter(None, parts))
+
+
+def _tiles(outcome: Outcome) -> str:
+    verdict = outcome.verdict
+    right = sum(case.correct is True for case in verdict.cases)
+    tiles = [("Cases right", f"{right}", f"of {len(verdict.cases)}", "on the twin, rules checked")]
+    if verdict.time_us is not None:
+        note = f"bound by {verdict.bottleneck}" if verdict.bottleneck else ""
+        tiles.insert(0, ("Time", short(verdict.time_us), "us", note))
+    if verdict.speedup is not None and verdict.baseline_us is not None:
+        note = f"eager takes {short(verdict.baseline_us)} us ({verdict.baseline_source})"
+        tiles.insert(1, ("Over PyTorch eager", f"{verdict.speedup:.2f}", "x", note))
+    if verdict.roofline is not None:
+        share = f"{100 * verdict.roofline:.0f}"
+        best = outcome.timing.roofline.best_us if outcome.timing else None
+        note = f"no kernel needs less than {short(best)} us" if best else ""
+        tiles.insert(2, ("Of the roofline", share, "%", note))
+    cells = "".join(
+        f'<div class="tile"><h3>{escape(title)}</h3><p class="figure">{escape(value)}'
+        f"<small>{escape(unit)}</small></p><p>{escape(note)}</p></div>"
+        for title, value, unit, note in tiles
+    )
+    return f'<div class="tiles">{cells}</div>'
+
+
+def _findings(outcome: Outcome) -> str:
+    verdict = outcome.verdict
+    items = [*map(_violation, verdict.violations), *map(_race, verdict.races)]
+    if verdict.error is not None:
+        items.append(_finding("error", "error", verdict.error, ""))
+    items += [
+        _finding("error", "compiler", entry.message, _place(entry.file, entry.line))
+        for entry in verdict.diagnostics
+    ]
+    for advice in verdict.advice:
+        where = _place(advice.file, advice.line)
+        fix = f" {advice.fix}" if advice.fix else ""
+        items.append(_finding("advice", advice.rule, advice.message + fix, where))
+    if not items:
+        return ""
+    return _section("Findings", f'<ul class="findings">{"".join(items)}</ul>', "findings")
+
+
+def _violation(violation: Violation) -> str:
+    message = violation.message + (f" {violation.fix}" if violation.fix else "")
+    where = _place(violation.file, violation.line)
+    return _finding(violation.severity, violation.rule, message, where)
+
+
+def _race(race: Race) -> str:
+    sides = " and ".join(
+        f"{side.pipe} at {_place(side.file, side.line)}" for side in (race.first, race.second)
+    )
+    return _finding("error", race.rule, race.message, sides)
+
+
+def _finding(kind: str, rule: str, message: str, where: str) -> str:
+    place = f'<span class="where">{escape(where)}</span>' if where else ""
+    return f'<li class="{escape(kind)}"><b>{escape(rule)}</b> {escape(message)} {place}</li>'
+
+
+def _place(file: str | None, line: int | None) -> str:
+    return "" if file is None else f"{file}:{line}" if line is not None else file
+
+
+def _time(outcome: Outcome) -> str:
+    timing = outcome.timing
+    if timing is None or timing.time_us <= 0:
+        return ""
+    roof = charts.roofline(timing, outcome.verdict.baseline_us)
+    limits = timing.roofline
+    words = (
+        f"The bytes need {short(limits.memory_us)} us at full bandwidth, the vector work "
+        f"{short(limits.compute_us)} us on all cores, a launch {short(limits.launch_us)} us: "
+        f"{short(limits.best_us)} us at best."
+    )
+    detail = ""
+    if outcome.baseline is not None:
+        source = f"{outcome.baseline.source}: {outcome.baseline.detail}"
+        detail = f'<p class="note">Eager PyTorch, {escape(source)}.</p>'
+    return (
+        f'<div class="pair"><figure>{roof}<figcaption>{escape(words)}</figcaption></figure>'
+        f"<figure>{charts.pipes(timing)}<figcaption>Mean over the cores: busy, and paler, waiting "
+        f"for other pipes; the whole bar is {short(timing.time_us)} us.</figcaption>"
+        f"<p>{escape(_sentence(timing.bottleneck.why))}</p>{detail}</figure></div>"
+    )
+
+
+def _sentence(words: str) -> str:
+    return f"{words[:1].upper()}{words[1:].rstrip('.')}."
+
+
+def _candidates(outcome: Outcome) -> str:
+    rows = "".join(
+        f"<dt>{escape(candidate.variant.title)}</dt><dd>{escape(candidate.variant.why)}</dd>"
+        for candidate in outcome.candidates
+    )
+    return f"{_wide(charts.candidates(outcome))}<dl>{rows}</dl>"
+
+
+def _sources(outcome: Outcome) -> str:
+    kernel = kernel_path(outcome.files)
+    panes = [
+        ("PyTorch", f"{outcome.name}.py", outcome.reference),
+        ("Tile program", f"{outcome.name}.tile.py", outcome.program),
+    ]
+    if kernel is not None:
+        panes.append(("AscendC kernel", kernel, outcome.files[kernel]))
+    shown = "".join(
+        f'<div class="pane"><h3>{escape(title)}<small>{escape(path)}</small></h3>'
+        f"{listing(text, path)}</div>"
+        for title, path, text in panes
+    )
+    others = "".join(
+        f"<details><summary>{escape(path)}</summary>{listing(text, path)}</details>"
+        for path, text in outcome.files.items()
+        if path != kernel
+    )
+    return f'<div class="panes">{shown}</div><div class="others">{others}</div>'
+
+
+def kernel_path(texts: Mapping[str, str]) -> str | None:
+    """The file with the device code."""
+    return next((path for path, text in texts.items() if "__aicore__" in text), None)
+
+
+def _cases(cases: Sequence[Case]) -> str:
+    if not cases:
+        return ""
+    rows = []
+    for case in cases:
+        state = {True: "right", False: "wrong", None: "not compared"}[case.correct]
+        shapes = " ".join(str(tuple(shape)) for shape in case.shapes)
+        cells = [
+            shapes,
+            " ".join(dict.fromkeys(case.dtypes)),
+            case.message or "",
+            "" if case.max_abs is None else f"{case.max_abs:.1e}",
+            "" if case.max_rel is None else f"{case.max_rel:.1e}",
+        ]
+        style = "good" if case.correct else "bad" if case.correct is False else "muted"
+        rows.append(
+            "<tr>"
+            + "".join(f"<td>{escape(cell)}</td>" for cell in cells)
+            + f'<td class="{style}">{state}</td></tr>'
+        )
+    head = "".join(
+        f"<th>{name}</th>" for name in ("shapes", "types", "case", "abs. error", "rel. error", "")
+    )
+    body = "".join(rows)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _history(outcome: Outcome) -> str:
+    stages = "".join(
+        f"<tr><td>{escape(stage.name)}</td><td>{stage.seconds:.2f} s</td></tr>"
+        for stage in outcome.stages
+    )
+    notes = "".join(f"<li>{escape(note)}</li>" for note in outcome.notes)
+    seconds = outcome.verdict.seconds
+    total = f"<p>{seconds:.1f} s from command to result.</p>" if seconds is not None else ""
+    table = f'<table class="narrow"><tbody>{stages}</tbody></table>' if stages else ""
+    return total + table + (f"<ul>{notes}</ul>" if notes else "")
