@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from npuforge.plan.values import Constant, Map, Reduce, ReduceKind, Value
-from npuforge.plan.views import broadcast_shape, permute, unsqueeze
+from npuforge.plan.views import broadcast_shape, lift, permute, unsqueeze
 from npuforge.spec.size import Size, product
 
 Number = float | int | bool
@@ -32,7 +32,8 @@ def as_value(operand: Operand, dtype: str) -> Value:
 def apply(op: str, dtype: str, *operands: Operand) -> Value:
     """An operation on each element; numbers become constants."""
     args = tuple(as_value(operand, dtype) for operand in operands)
-    return Map(broadcast_shape([arg.shape for arg in args]), dtype, op, args)
+    shape = broadcast_shape([arg.shape for arg in args])
+    return Map(shape, dtype, op, tuple(lift(arg, len(shape)) for arg in args))
 
 
 def cast(value: Value, dtype: str) -> Value:

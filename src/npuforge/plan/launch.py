@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
@@ -15,12 +16,16 @@ from npuforge.spec.size import Size
 class Launch:
     """`kernel` is the text of an `@ascend_kernel` function, less the decorator; `host` the lines of
     the host function, the launch last. Names in `host` that are no tensors and no symbols of sizes
-    begin with `prefix`, so that launches do not meet. `sizes` are the sizes its host lines use.
+    begin with the kernel's name, so that launches do not meet. `sizes` are the sizes that its host
+    lines use. A `tuned` kernel has a parameter `tile`, and `whole` names the parameter with the
+    other extent of its tiles: the unified buffer it takes is asked of the compiler.
     """
 
     kernel: str
     host: Sequence[str]
     sizes: Sequence[Size] = ()
+    tuned: str | None = None
+    whole: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,19 +69,16 @@ class Program:
                 kind += f", {self._shape(tensor)}"
             yield f"    {tensor.name}: tl.{parameter.role}({kind}),"
         yield "):"
-        used: set[str] = set()
-        for tensor in self.workspaces:
-            used |= {name for size in tensor.shape for name in size.names}
-        for launch in self.launches:
-            used |= {name for size in launch.sizes for name in size.names}
+        lines = [line for launch in self.launches for line in launch.host]
+        extents = [str(size) for tensor in self.workspaces for size in tensor.shape]
+        used = set(re.findall(r"\w+", " ".join(lines + extents)))
         for symbol, reading in self.symbols.items():
             if symbol in used:
                 yield f"    {symbol} = {reading}"
         for tensor in self.workspaces:
             shape = _tuple(map(str, tensor.shape))
             yield f"    {tensor.name} = tl.workspace({shape}, tl.{tensor.dtype})"
-        for launch in self.launches:
-            yield from (f"    {line}" for line in launch.host)
+        yield from (f"    {line}" for line in lines)
 
     def _shape(self, tensor: Tensor) -> str:
         """Shapes in annotations read extents from the inputs themselves."""

@@ -87,7 +87,7 @@ class Iota(Value):
 
 @dataclass(frozen=True, eq=False)
 class Map(Value):
-    """An operation on each element; arguments are aligned at the last axis."""
+    """An operation on each element; arguments have as many axes as the result."""
 
     op: str
     args: tuple[Value, ...]

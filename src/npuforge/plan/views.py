@@ -150,8 +150,9 @@ def cut(value: Value, axis: int, start: Size, extent: Size, step: int = 1) -> Va
             return replace(value, shape=shape)
         case Iota() if value.axis == axis:
             index = Iota(shape, value.dtype, axis)
-            scaled = Map(shape, value.dtype, "mul", (index, Constant((), value.dtype, step)))
-            return Map(shape, value.dtype, "add", (scaled, Constant((), value.dtype, start)))
+            ones = (ONE,) * len(shape)
+            stepped = Map(shape, value.dtype, "mul", (index, Constant(ones, value.dtype, step)))
+            return Map(shape, value.dtype, "add", (stepped, Constant(ones, value.dtype, start)))
         case Iota():
             return replace(value, shape=shape)
         case Map():
@@ -254,8 +255,7 @@ def _reshape_groups(value: Value, shape: Shape, groups: _Groups) -> Value | None
 
 def _reshape_map(value: Map, shape: Shape, groups: _Groups) -> Value | None:
     args: list[Value] = []
-    for given in value.args:
-        arg = lift(given, len(value.shape))
+    for arg in value.args:
         own: list[Size] = []
         for olds, news in groups:
             extents = [arg.shape[axis] for axis in olds]
@@ -285,7 +285,7 @@ def _reshaped_strides(value: Load, olds: range, new: list[Size]) -> list[Size] |
 
 
 def _mapped(value: Map, shape: Shape, view: Callable[[Value], Value]) -> Value:
-    args = tuple(view(lift(arg, len(value.shape))) for arg in value.args)
+    args = tuple(view(arg) for arg in value.args)
     return replace(value, shape=shape, args=args)
 
 

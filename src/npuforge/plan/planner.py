@@ -1,0 +1,361 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a captured graph to tile programs: which values are stored, and how each is computed."""
+
+from __future__ import annotations
+
+import keyword
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from npuforge.lower.compiler import lower
+from npuforge.plan.arith import is_float
+from npuforge.plan.expand import Expanded, expand
+from npuforge.plan.folds import Parts, folded, parallel_pieces, state_count
+from npuforge.plan.launch import Launch, Parameter, Program
+from npuforge.plan.levels import Level, merged, substitute
+from npuforge.plan.nest import Axis, Nest, needed, nest_of
+from npuforge.plan.plan import Operand, Plan, PlanError, Variant
+from npuforge.plan.room import fit_of
+from npuforge.plan.tiles import Choice, TileShape, tiled
+from npuforge.plan.values import Load, Map, Reduce, Special, Tensor, Value, load
+from npuforge.spec.graph import Graph
+from npuforge.spec.size import Size
+from npuforge.tile import chip_constants
+
+Root = tuple[Value, Tensor]
+
+
+@dataclass
+class Planner:
+    """Puts one program together."""
+
+    graph: Graph
+    expanded: Expanded
+    program: Program
+    choice: Choice
+    cores: int
+    example: Mapping[str, int]
+    _done: set[int] = field(default_factory=set)  # ids of tensors and specials computed
+    _kernels: int = 0
+
+    def compute(self, roots: Sequence[Root]) -> None:
+        """Compute values of one shape into their tensors."""
+        for value, _ in roots:
+            self.prepare(value)
+        probe = nest_of(roots, self.example, explicit=False)
+        sets = {frozenset(item.folds) for item in probe.items if item.kind == "fold"}
+        if not sets:
+            nest = nest_of(roots, self.example, explicit=True)
+            nest.merge_axes()
+            self.stream(nest)
+            return
+        if len(sets) == 1 and self.within_tiles(roots):
+            return
+        inner = min(sets, key=lambda folds: _depth(probe, folds))
+        level = Level(probe, inner)
+        found = level.frontier([value for value, _ in roots])
+        if len(sets) == 1 and all(any(value is v for v in found) for value, _ in roots):
+            deeper = level.inside([value for value, _ in roots])
+            if not deeper:
+                self.fold(roots)
+                return
+            found = deeper
+        swaps: dict[int, Value] = {}
+        held: list[Root] = []
+        for value in found:
+            dtype = "float32" if is_float(value.dtype) else value.dtype
+            tensor = Tensor("", value.shape, dtype)
+            self.name_temporary(tensor)
+            held.append((value, tensor))
+            swaps[id(value)] = load(tensor)
+        for group in _groups(held):
+            self.compute(group)
+        self.compute([(substitute(value, swaps), out) for value, out in roots])
+
+    def within_tiles(self, roots: Sequence[Root]) -> bool:
+        """Fold inside tiles, where what is folded fits one."""
+        nest = nest_of(roots, self.example, explicit=True)
+        nest.merge_axes()
+        axes = nest.order()
+        (folds,) = {frozenset(item.folds) for item in nest.items if item.kind == "fold"}
+        if len(folds) != 1:
+            return False
+        (axis,) = folds
+        kept = 1
+        for other in axes:
+            kept *= nest.extent(other) if other != axis else 1
+        extent = nest.extent(axis)
+        if extent * kept > 65536 and kept * 2 < self.cores:
+            return False  # too few lines for the cores: better cut into parts
+        streams = sum(item.kind == "load" and axis in item.axes for item in nest.items)
+        streams += sum(axis in store.access.strides for store in nest.stores)
+        each = 8 * streams + 4 * (streams > 1) + 4
+        if axis == axes[-1]:
+            if extent * each > _ROOM:
+                return False
+            shape: TileShape = "rows" if len(axes) > 1 else "line"
+        elif len(axes) > 1 and axis == axes[-2] and extent * each * 64 <= _ROOM:
+            if any(item.op in ("argmax", "argmin") for item in nest.items):
+                return False
+            shape = "columns"
+        else:
+            return False
+        self.add(tiled(nest, shape, self.fresh(), _WHY[shape], self.choice))
+        return True
+
+    def fold(self, roots: Sequence[Root]) -> None:
+        """Fold more than a tile holds: in one launch, or in parts that a second one merges."""
+        nest = nest_of(roots, self.example, explicit=False)
+        nest.merge_axes()
+        pieces = parallel_pieces(nest)
+        work = 1
+        for axis in nest.sizes:
+            work *= nest.extent(axis)
+        if pieces * 4 >= self.cores * 3 or work < 32768:
+            self.add(folded(nest, self.fresh(), _WHY["fold"], self.choice, None))
+            return
+        self.fold_in_parts(roots, max(2, self.cores // max(1, pieces)))
+
+    def fold_in_parts(self, roots: Sequence[Root], count: int) -> None:
+        reduces: list[Reduce] = []
+        for value, _ in roots:
+            reduces += [item for item in _reduces(value) if item not in reduces]
+        swaps: dict[int, Value] = {}
+        by_shape: dict[tuple[object, ...], list[Reduce]] = {}
+        for item in reduces:
+            by_shape.setdefault(item.shape, []).append(item)
+        for shape, group in by_shape.items():
+            self._parts_of(group, count, swaps)
+            assert shape is not None
+        self.compute([(substitute(value, swaps), out) for value, out in roots])
+
+    def _parts_of(self, group: list[Reduce], count: int, swaps: dict[int, Value]) -> None:
+        """One launch for the states of these folds; how to merge them goes to `swaps`."""
+        marks = [Tensor("", item.shape, "float32") for item in group]
+        nest = nest_of(list(zip(group, marks, strict=True)), self.example, explicit=False)
+        nest.items = needed(store.item for store in nest.stores)
+        nest.merge_axes()
+        kept: dict[int, list[Tensor]] = {}
+        order = [item for item in nest.items if item.kind == "fold"]
+        for item in order:
+            shape = group[0].shape
+            tensors = []
+            for _ in range(state_count(item.op)):
+                tensor = Tensor("", (Size.of(count), *shape), "float32")
+                self.name_temporary(tensor)
+                tensors.append(tensor)
+            kept[id(item)] = tensors
+        parts = Parts(count, [kept[id(item)] for item in order])
+        self.add(folded(nest, self.fresh(), _WHY["parts"], self.choice, parts))
+        for reduce, store in zip(group, nest.stores, strict=True):
+            swaps[id(reduce)] = merged(reduce, kept[id(store.item)])
+
+    def prepare(self, value: Value) -> None:
+        """Compute the temporaries that a value reads."""
+        for tensor in _read_tensors(value):
+            memory = tensor.memory
+            if id(memory) in self._done or memory.producer is None:
+                continue
+            self._done.add(id(memory))
+            if isinstance(memory.producer, Special):
+                self.special(memory.producer)
+            else:
+                self.name_temporary(memory)
+                self.compute([(memory.producer, memory)])
+
+    def name_temporary(self, tensor: Tensor) -> None:
+        tensor.given = f"w{len(self.program.workspaces)}"
+        self.program.workspaces.append(tensor)
+
+    def stream(self, nest: Nest) -> None:
+        """Every element once."""
+        axes = nest.order()
+        rows = len(axes) >= 2 and nest.extent(axes[-1]) <= 4096
+        shape: TileShape = "rows" if rows else "flat"
+        self.add(tiled(nest, shape, self.fresh(), _WHY[shape], self.choice))
+
+    def special(self, special: Special) -> None:
+        raise PlanError(f"{special.op} is not planned yet")
+
+    def fresh(self) -> str:
+        """A kernel's name."""
+        self._kernels += 1
+        suffix = "" if self._kernels == 1 else f"_{self._kernels}"
+        return f"{self.program.name}{suffix}"
+
+    def add(self, launch: Launch) -> None:
+        self.program.launches.append(launch)
+
+
+# Bytes of unified buffer that planning counts on; what is left is for helpers.
+_ROOM = 150 * 1024
+
+_WHY = {
+    "flat": "A stream: each core takes a share of the elements.",
+    "rows": "Whole rows, several at once; what a row shares is computed once a row.",
+    "line": "A line as a whole.",
+    "columns": "All rows of a few columns at once: reductions run down the tile.",
+    "fold": "Each core folds its own pieces; tiles are combined element by element first.",
+    "parts": "Too few results for all cores: each core folds a part and keeps its state.",
+}
+
+
+def _reduces(value: Value) -> Iterator[Reduce]:
+    match value:
+        case Reduce():
+            yield value
+        case Map():
+            for arg in value.args:
+                yield from _reduces(arg)
+
+
+def plan(graph: Graph, soc: str = "910b2") -> Plan:
+    """Programs for the graph; `PlanError` says what cannot be planned and why."""
+    variants: list[Variant] = []
+    for title, why, choice in _CHOICES:
+        text, operands = _write(graph, soc, choice)
+        if all(text != variant.program for variant in variants):
+            variants.append(Variant(title, text, why))
+    return Plan(graph.name, tuple(variants), operands)
+
+
+_CHOICES = (
+    ("two rounds", "tiles half a core's share: transfers overlap with work", Choice()),
+    ("one round", "tiles as large as fit: fewest transfers", Choice(rounds=1)),
+    ("four rounds", "smaller tiles: the first results leave earlier", Choice(rounds=4)),
+)
+
+
+def _write(graph: Graph, soc: str, choice: Choice) -> tuple[str, tuple[Operand, ...]]:
+    """The program under a choice: written once to learn what its tiles take, then for good."""
+    rough, _ = _put_together(graph, soc, choice)
+    lowered = lower(rough.text(), soc)
+    codes = {code.kernel.name: code for code in lowered.kernels}
+    fits = {
+        launch.tuned: fit_of(codes[launch.tuned], launch.whole)
+        for launch in rough.launches
+        if launch.tuned is not None
+    }
+    program, operands = _put_together(graph, soc, replace(choice, fits=fits))
+    return program.text(), operands
+
+
+def _put_together(graph: Graph, soc: str, choice: Choice) -> tuple[Program, tuple[Operand, ...]]:
+    names = _names(graph)
+    expanded = expand(graph, names)
+    parameters, operands, roots = _parameters(graph, expanded)
+    used = {parameter.tensor.name for parameter in parameters}
+    symbols = {
+        symbol.name: f"{names[symbol.source]}.shape[{symbol.axis}]"
+        for symbol in graph.symbols
+        if names[symbol.source] in used
+    }
+    summary = f"{graph.name}: planned from a PyTorch module."
+    program = Program(_identifier(graph.name), summary, parameters, symbols)
+    cores = int(chip_constants(soc)["cores"])
+    example = {symbol.name: symbol.example for symbol in graph.symbols}
+    planner = Planner(graph, expanded, program, choice, cores, example)
+    for group in _groups(roots):
+        planner.compute(group)
+    return program, operands
+
+
+def _groups(roots: Sequence[Root]) -> list[list[Root]]:
+    """Results of one shape are computed together."""
+    found: dict[tuple[object, ...], list[Root]] = {}
+    for value, tensor in roots:
+        found.setdefault(value.shape, []).append((value, tensor))
+    return list(found.values())
+
+
+def _read_tensors(value: Value) -> Iterator[Tensor]:
+    seen: set[int] = set()
+    stack = [value]
+    while stack:
+        item = stack.pop()
+        if id(item) in seen:
+            continue
+        seen.add(id(item))
+        match item:
+            case Load():
+                yield item.tensor
+            case Map():
+                stack += reversed(item.args)
+            case Reduce():
+                stack.append(item.arg)
+
+
+def _parameters(
+    graph: Graph, expanded: Expanded
+) -> tuple[list[Parameter], tuple[Operand, ...], list[Root]]:
+    read = {id(tensor.memory) for value in expanded.results for tensor in _all_tensors(value)}
+    parameters: list[Parameter] = []
+    operands: list[Operand] = []
+    for source in graph.sources:
+        tensor = expanded.tensors[source.name]
+        if id(tensor) in read:
+            parameters.append(Parameter(tensor, "input"))
+            operands.append(Operand(tensor.name, "input", source.name))
+    roots: list[Root] = []
+    taken = {tensor.name for tensor in expanded.tensors.values()}
+    for index, (result, value) in enumerate(zip(graph.results, expanded.results, strict=True)):
+        if result.mutates is not None:
+            continue
+        name = "y" if len(graph.results) == 1 else f"y{index}"
+        while name in taken:
+            name += "_"
+        out = Tensor(name, value.shape, value.dtype)
+        taken.add(name)
+        parameters.append(Parameter(out, "output"))
+        operands.append(Operand(name, "output", None, index))
+        roots.append((value, out))
+    return parameters, tuple(operands), roots
+
+
+def _all_tensors(value: Value) -> Iterator[Tensor]:
+    """Tensors that a value reads, through temporaries and special operations too."""
+    seen: set[int] = set()
+    stack = list(_read_tensors(value))
+    while stack:
+        tensor = stack.pop().memory
+        if id(tensor) in seen:
+            continue
+        seen.add(id(tensor))
+        yield tensor
+        if isinstance(tensor.producer, Special):
+            for arg in tensor.producer.args:
+                stack += _read_tensors(arg)
+        elif tensor.producer is not None:
+            stack += _read_tensors(tensor.producer)
+
+
+def _names(graph: Graph) -> dict[str, str]:
+    """Short names for the sources."""
+    names: dict[str, str] = {}
+    for source in graph.sources:
+        base = _identifier(source.target or source.name)
+        name = base
+        number = 1
+        while name in names.values() or name == "tl":
+            number += 1
+            name = f"{base}{number}"
+        names[source.name] = name
+    return names
+
+
+def _identifier(text: str) -> str:
+    name = re.sub(r"\W+", "_", text).strip("_").lower() or "op"
+    if name[0].isdigit() or keyword.iskeyword(name) or name in ("tl", "min", "max", "abs"):
+        name = f"op_{name}"
+    return name
+
+
+def _depth(nest: Nest, folds: frozenset[Axis]) -> int:
+    """How many folds of other axes lie below these."""
+    found = 0
+    for item in nest.items:
+        if item.kind == "fold" and frozenset(item.folds) == folds:
+            below = needed(item.args)
+            found += sum(x.kind == "fold" and frozenset(x.folds) != folds for x in below)
+    return found
