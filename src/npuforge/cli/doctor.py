@@ -11,6 +11,7 @@ import subprocess
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import click
 
@@ -21,6 +22,7 @@ from npuforge.sandbox import Sandbox
 from npuforge.twin.cache import Cache, default_root
 from npuforge.twin.compilers import find_compiler
 
+_DEVICE_COMPILERS = ("bisheng", "ccec")
 _ENDPOINTS = (("OPENAI_API_KEY", "OPENAI_BASE_URL"), ("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"))
 
 
@@ -40,7 +42,7 @@ class Check:
 def doctor(json_out: str | None) -> int:
     """What works on this machine, and how to fix the rest.
 
-    Exit status 1 means that something the twin needs is missing.
+    Exit status 1 means that something that generating, checking and timing needs is missing.
     """
     checks = [check() for check in CHECKS]
     healthy = all(check.ok for check in checks if check.required)
@@ -89,11 +91,24 @@ def _sandbox() -> Check:
 
 
 def _torch() -> Check:
+    pinned = next(
+        (line for line in importlib.metadata.requires("npuforge") or () if _names_torch(line)),
+        "torch",
+    )
     try:
         version = importlib.metadata.version("torch")
     except importlib.metadata.PackageNotFoundError:
-        return Check("torch", False, True, "not installed", "pip install torch (or: make demo)")
+        return Check("torch", False, True, "not installed", f"pip install {pinned} (or: make demo)")
+    _, _, wanted = pinned.partition("==")
+    if wanted and version.partition("+")[0] != wanted:
+        return Check(
+            "torch", True, True, f"{version}, tried with {wanted} only", f"pip install {pinned}"
+        )
     return Check("torch", True, True, version)
+
+
+def _names_torch(requirement: str) -> bool:
+    return requirement.partition("==")[0].strip() == "torch"
 
 
 def _symbols() -> Check:
@@ -117,50 +132,76 @@ def _cache() -> Check:
 
 def _cann() -> Check:
     home = os.environ.get("ASCEND_HOME_PATH")
-    if home and Path(home).is_dir():
-        return Check("CANN", True, False, home)
-    if home:
-        return Check(
-            "CANN",
-            False,
-            False,
-            f"ASCEND_HOME_PATH={home} is no folder",
-            "source the toolkit's set_env.sh",
-        )
-    return Check(
-        "CANN",
-        False,
-        False,
-        "not set up; only building for a device needs it",
-        "install the CANN toolkit and source its set_env.sh",
-    )
+    fix = "source the toolkit's set_env.sh"
+    if not home:
+        detail = "not set up; only building for a device needs it"
+        return Check("CANN", False, False, detail, f"install the CANN toolkit and {fix}")
+    if not Path(home).is_dir():
+        return Check("CANN", False, False, f"ASCEND_HOME_PATH={home} is no folder", fix)
+    compiler = _device_compiler(Path(home))
+    if compiler is None:
+        detail = f"{home} has neither {' nor '.join(_DEVICE_COMPILERS)}"
+        fix = "install the toolkit package; the runtime package alone cannot build kernels"
+        return Check("CANN", False, False, detail, fix)
+    return Check("CANN", True, False, f"{home}, {compiler}")
+
+
+def _device_compiler(home: Path) -> Path | None:
+    """The compiler for device code, below the toolkit or on the path."""
+    folders = [home / "bin", home / "compiler/bin", home / "compiler/ccec_compiler/bin"]
+    for name in _DEVICE_COMPILERS:
+        for folder in folders:
+            if os.access(folder / name, os.X_OK):
+                return folder / name
+        found = shutil.which(name)
+        if found is not None:
+            return Path(found)
+    return None
 
 
 def _npu() -> Check:
     program = shutil.which("npu-smi")
-    absent = "no npu-smi; only measuring on a device needs one"
     if program is None:
-        return Check("NPU", False, False, absent)
+        detail = "no npu-smi; only measuring on a device needs one"
+        fix = "nothing to do to use the twin; on a machine with an NPU install its driver"
+        return Check("NPU", False, False, detail, fix)
+    driver = "check the NPU driver: npu-smi info must list the device"
     try:
         done = subprocess.run(
             [program, "info", "-l"], capture_output=True, text=True, timeout=20, check=True
         )
     except (OSError, subprocess.SubprocessError) as error:
-        return Check("NPU", False, False, f"npu-smi fails: {error}", "check the NPU driver")
-    first = next((line.strip() for line in done.stdout.splitlines() if line.strip()), "npu-smi")
-    return Check("NPU", True, False, first)
+        return Check("NPU", False, False, f"npu-smi fails: {error}", driver)
+    lines = [line.strip() for line in done.stdout.splitlines() if line.strip()]
+    if not lines:
+        return Check("NPU", False, False, "npu-smi lists no device", driver)
+    return Check("NPU", True, False, lines[0])
 
 
 def _endpoint() -> Check:
-    """Whether a model can be asked; a key's value is never shown."""
+    """Whether a model can be asked; neither a key nor anything else of its address is shown."""
     for key, url in _ENDPOINTS:
         if os.environ.get(key) or os.environ.get(url):
-            place = os.environ.get(url, "its default address")
-            state = "set" if os.environ.get(key) else "not set"
-            return Check("model", True, False, f"{place}, {key} {state}")
+            place = _host(os.environ.get(url))
+            if os.environ.get(key):
+                return Check("model", True, False, f"{place}, {key} set")
+            fix = f"set {key} if the endpoint asks for one"
+            return Check("model", True, False, f"{place}, {key} not set", fix)
     names = " or ".join(key for key, _ in _ENDPOINTS)
-    fix = f"set {names}, and OPENAI_BASE_URL for an endpoint of your own"
+    urls = " or ".join(url for _, url in _ENDPOINTS)
+    fix = f"set {names}, and {urls} for an endpoint of your own"
     return Check("model", False, False, "no endpoint; only generation by models needs one", fix)
+
+
+def _host(url: str | None) -> str:
+    """The host of an address: user names, passwords and queries are nobody's business."""
+    if not url:
+        return "its default address"
+    try:
+        parts = urlsplit(url)
+        return f"{parts.hostname}:{parts.port}" if parts.port else str(parts.hostname or "?")
+    except ValueError:
+        return "an address that is no URL"
 
 
 CHECKS: tuple[Callable[[], Check], ...] = (
