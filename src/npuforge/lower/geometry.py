@@ -18,6 +18,8 @@ from npuforge.tile.facts import Facts
 from npuforge.tile.ir import Buffer, Kernel, Load, Op, View, walk
 
 BLOCK_BYTES = 32
+# Operations whose result is whole blocks, whatever the operands are.
+_WHOLE_BLOCKS = ("transpose",)
 
 
 def element_bytes(buffer: Buffer) -> int:
@@ -168,7 +170,7 @@ def _padded_buffers(kernel: Kernel, geometry: Geometry) -> set[str]:
                         if out.rank == 0 or not geometry.full_width(out):
                             broken.add(out.buffer.name)
                             continue
-                        for operand in ins:
+                        for operand in () if statement.name in _WHOLE_BLOCKS else ins:
                             if isinstance(operand, View) and not _covers(operand, out, padded):
                                 broken.add(out.buffer.name)
                 case _:
