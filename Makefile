@@ -7,14 +7,14 @@ PYTHON ?= python3
 VENV := .venv
 PIP := $(VENV)/bin/pip --disable-pip-version-check
 READY := $(VENV)/.ready
-EXAMPLE := examples/rms_norm
+EXAMPLE := examples/modules/softmax.py
+RESULT := npuforge-out/softmax
 
 .PHONY: demo test lint
 .DELETE_ON_ERROR:
 
 demo: $(READY)
-	$(VENV)/bin/npuforge check $(EXAMPLE)/rms_norm.cpp --launch $(EXAMPLE)/launch.toml
-	$(VENV)/bin/npuforge profile $(EXAMPLE)/rms_norm.cpp --launch $(EXAMPLE)/launch.toml
+	$(VENV)/bin/npuforge generate $(EXAMPLE) --out $(RESULT)
 
 test: $(READY)
 	$(VENV)/bin/python -m pytest -n auto
