@@ -215,7 +215,7 @@ def test_a_report_without_times_has_no_pictures_of_them() -> None:
 def shapes(drawing: str) -> tuple[float, float, list[dict[str, str]]]:
     root = ElementTree.fromstring(drawing)
     _, _, width, height = map(float, root.attrib["viewBox"].split())
-    return width, height, [dict(element.attrib) for element in root if element.tag == "rect"]
+    return width, height, [dict(element.attrib) for element in root.iter("rect")]
 
 
 @pytest.mark.parametrize("tiles", [1, 3, 5000])
@@ -274,6 +274,13 @@ def test_the_longest_bar_is_the_slowest_candidate() -> None:
     widths = {rect["class"]: float(rect["width"]) for rect in rects}
     assert widths["bar eager"] > widths["bar slower"] > widths["bar chosen"]
     assert widths["bar slower"] == pytest.approx(1.25 * widths["bar chosen"], rel=0.01)
+
+
+def test_eager_is_not_set_beside_variants_of_another_size() -> None:
+    verdict = replace(outcome().verdict, time_us=20.0, speedup=1.25)
+    text = render(outcome(verdict=verdict))
+    assert "bar eager" not in text
+    assert "in full the chosen one takes 20.0 us" in text
 
 
 def test_lines_are_numbered_and_strings_do_not_cross_them() -> None:

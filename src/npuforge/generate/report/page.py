@@ -183,7 +183,12 @@ def _candidates(outcome: Outcome) -> str:
         f"<dt>{escape(candidate.variant.title)}</dt><dd>{escape(candidate.variant.why)}</dd>"
         for candidate in outcome.candidates
     )
-    return f"{_wide(charts.candidates(outcome))}<dl>{rows}</dl>"
+    note = ""
+    final = outcome.verdict.time_us
+    if final is not None and not charts.compared_in_full(outcome):
+        words = f"Compared with fewer rows; in full the chosen one takes {short(final)} us."
+        note = f'<p class="note">{escape(words)}</p>'
+    return f"{_wide(charts.candidates(outcome))}{note}<dl>{rows}</dl>"
 
 
 def _sources(outcome: Outcome) -> str:

@@ -97,7 +97,9 @@ def draw(trace: bytes) -> str:
     for core in cores[:_CORES]:
         own = [span for span in spans if span.core == core and span.start < until]
         body.append(svg.text(0, y, f"{core}, the first {svg.short(until)} us", "lane-title"))
+        body.append('<g class="lanes">')
         y = _lanes(body, own, y + 8.0, until) + 22.0
+        body.append("</g>")
     _axis(body, y - 16.0, until, "us since the kernel's start")
     return svg.drawing(_WIDTH, y + 20.0, body, "Pipe timeline of the first cores")
 
@@ -156,16 +158,18 @@ def _lanes(body: list[str], spans: Sequence[Span], y: float, until: float) -> fl
     for pipe in _lane_order(spans):
         body.append(svg.rect(_LEFT, y, _WIDTH - _LEFT - _RIGHT, _LANE, "lane"))
         body.append(svg.text(_LEFT - 10, y + _LANE - 6, pipe, "lane-name", "end"))
-        for span in spans:
-            if span.pipe != pipe:
-                continue
+        own = [span for span in spans if span.pipe == pipe]
+        starts = [span.start for span in own[1:]] + [until]
+        for span, following in zip(own, starts, strict=True):
             end = min(span.end, until)
             x, width = _scale(span.start, until), _scale(end, until) - _scale(span.start, until)
             waits = "Wait" in span.name or "Flag" in span.name or "Barrier" in span.name
             style = f"p-{_style(pipe)}" + (" quiet" if waits else "")
             title = f"{span.name}  {span.start:.3f} to {span.end:.3f} us"
             body.append(svg.rect(x, y + 1, width - 0.4, _LANE - 2, style, title))
-            if width > _LETTER * len(span.name) + 6 and not waits:
+            # transfers overlap: a name must fit before the next one covers it
+            room = min(width, _scale(following, until) - x)
+            if room > _LETTER * len(span.name) + 6 and not waits:
                 body.append(svg.text(x + 4, y + _LANE - 6, span.name, "span-name"))
         y += _LANE + _GAP
     return y
