@@ -9,8 +9,8 @@ from typing import Any
 from npuforge.plan.arith import apply, is_float, reduce
 from npuforge.plan.expand.rules import refuse, rule
 from npuforge.plan.special.indices import INDEX_TYPES, merged
-from npuforge.plan.values import ONE, Constant, Iota, Load, Map, Shape, Special, Value, results
-from npuforge.plan.views import broadcast_shape, cut, expand, lift, permute
+from npuforge.plan.values import ONE, Constant, Iota, Map, Shape, Special, Value, results
+from npuforge.plan.views import broadcast_shape, cut, expand, permute
 from npuforge.spec.graph import Node
 from npuforge.spec.size import Size, product
 
@@ -141,10 +141,16 @@ def numbered_axes(node: Node, indices: Sequence[Value | None]) -> tuple[int, lis
 
 
 def one_index(node: Node, extents: Shape, indices: list[Value]) -> Value:
-    """Several indices as one into the axes taken together."""
+    """Several indices as one into the axes taken together, none of them negative."""
     if len(indices) == 1:
         return indices[0]
-    shape = broadcast_shape([index.shape for index in indices])
-    spread = tuple(expand(lift(index, len(shape)), shape) for index in indices)
-    special = Special("one_index", spread, (shape,), ("int32",), {"extents": extents})
-    return results(special)[0]
+    total: Value | None = None
+    for index, extent in zip(indices, extents, strict=True):
+        behind = apply("add", "int32", index, extent)
+        place = apply("where", "int32", apply("lt", "bool", index, 0), behind, index)
+        if total is not None:
+            total = apply("add", "int32", apply("mul", "int32", total, extent), place)
+        else:
+            total = place
+    assert total is not None, node
+    return total

@@ -96,7 +96,7 @@ def _sum_grid(p: str, size: int) -> list[str]:
 
 
 def _find(index: Tensor, wraps: bool) -> list[str]:
-    """Which of the loaded indices lie in the owned rows: the row `at`, the index's place `which`."""
+    """Which of the loaded indices fall into the owned rows: the row `at`, the place `which`."""
     return [
         *index_lines(index, "n", "extent" if wraps else None),
         'tl.compare(inside[:n], places[:n], low, "ge")',
