@@ -17,21 +17,8 @@ from npuforge.plan.levels import Level, merged, substitute
 from npuforge.plan.nest import Axis, Nest, needed, nest_of
 from npuforge.plan.plan import Operand, Plan, PlanError, Variant
 from npuforge.plan.room import fit_of
-from npuforge.plan.special import Job, find
 from npuforge.plan.tiles import Choice, TileShape, tiled
-from npuforge.plan.values import (
-    Load,
-    Map,
-    Reduce,
-    Shape,
-    Special,
-    Tensor,
-    Value,
-    is_whole,
-    load,
-    stored,
-    written,
-)
+from npuforge.plan.values import Load, Map, Reduce, Special, Tensor, Value, load
 from npuforge.spec.graph import Graph
 from npuforge.spec.size import Size
 from npuforge.tile import chip_constants
@@ -54,14 +41,8 @@ class Planner:
 
     def compute(self, roots: Sequence[Root]) -> None:
         """Compute values of one shape into their tensors."""
-        for special in [self.offer(value, tensor) for value, tensor in roots]:
-            if special is not None:
-                self.special(special)
         for value, _ in roots:
             self.prepare(value)
-        roots = [(value, tensor) for value, tensor in roots if not _is_held(value, tensor)]
-        if not roots:
-            return
         probe = nest_of(roots, self.example, explicit=False)
         sets = {frozenset(item.folds) for item in probe.items if item.kind == "fold"}
         if not sets:
@@ -170,15 +151,6 @@ class Planner:
         for reduce, store in zip(group, nest.stores, strict=True):
             swaps[id(reduce)] = merged(reduce, kept[id(store.item)])
 
-    def offer(self, value: Value, tensor: Tensor) -> Special | None:
-        """A special operation whose result goes straight where it is wanted."""
-        if isinstance(value, Load) and is_whole(value):
-            memory = value.tensor.memory
-            if isinstance(memory.producer, Special) and id(memory) not in self._done:
-                memory.alias = tensor
-                return memory.producer
-        return None
-
     def prepare(self, value: Value) -> None:
         """Compute the temporaries that a value reads."""
         for tensor in _read_tensors(value):
@@ -204,29 +176,7 @@ class Planner:
         self.add(tiled(nest, shape, self.fresh(), _WHY[shape], self.choice))
 
     def special(self, special: Special) -> None:
-        """An operation with kernels of its own, into its own tensors."""
-        made = written(special)
-        if id(made[0]) in self._done:
-            return
-        writer = find(special.op)
-        if writer is None:
-            raise PlanError(f"{special.op} is not planned yet")
-        args = [stored(arg) for arg in special.args]
-        for tensor in args:
-            self.prepare(load(tensor))
-        for tensor in made:
-            self._done.add(id(tensor))
-            if tensor.alias is None:
-                self.name_temporary(tensor)
-        job = Job(special, args, made, self.fresh(), self.example, self.workspace)
-        for launch in writer(job):
-            self.add(launch)
-
-    def workspace(self, shape: Shape, dtype: str) -> Tensor:
-        """A temporary for a special operation."""
-        tensor = Tensor("", shape, dtype)
-        self.name_temporary(tensor)
-        return tensor
+        raise PlanError(f"{special.op} is not planned yet")
 
     def fresh(self) -> str:
         """A kernel's name."""
@@ -249,11 +199,6 @@ _WHY = {
     "fold": "Each core folds its own pieces; tiles are combined element by element first.",
     "parts": "Too few results for all cores: each core folds a part and keeps its state.",
 }
-
-
-def _is_held(value: Value, tensor: Tensor) -> bool:
-    """Whether the value lies in this tensor already."""
-    return isinstance(value, Load) and is_whole(value) and value.tensor.memory is tensor.memory
 
 
 def _reduces(value: Value) -> Iterator[Reduce]:

@@ -157,20 +157,10 @@ _STORED: WeakKeyDictionary[Value, Tensor] = WeakKeyDictionary()
 
 def results(special: Special) -> tuple[Value, ...]:
     """The results of a special operation, as reads of the tensors that it writes."""
-    return tuple(load(tensor) for tensor in written(special))
-
-
-def written(special: Special) -> tuple[Tensor, ...]:
-    """The tensors that a special operation writes."""
-    if special not in _WRITTEN:
-        pairs = zip(special.shapes, special.dtypes, strict=True)
-        _WRITTEN[special] = tuple(
-            Tensor("", shape, dtype, special, index) for index, (shape, dtype) in enumerate(pairs)
-        )
-    return _WRITTEN[special]
-
-
-_WRITTEN: WeakKeyDictionary[Special, tuple[Tensor, ...]] = WeakKeyDictionary()
+    pairs = zip(special.shapes, special.dtypes, strict=True)
+    return tuple(
+        load(Tensor("", shape, dtype, special, index)) for index, (shape, dtype) in enumerate(pairs)
+    )
 
 
 def is_whole(value: Value) -> bool:

@@ -7,8 +7,6 @@ other kernel of the program has, and example values of the symbols. It answers w
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -31,14 +29,6 @@ class Job:
 Writer = Callable[[Job], list[Launch]]
 
 WRITERS: dict[str, Writer] = {}
-
-
-def find(op: str) -> Writer | None:
-    """Who writes an operation; every module beside this one registers its writers."""
-    if not WRITERS:
-        for module in pkgutil.iter_modules(__path__):
-            importlib.import_module(f"{__name__}.{module.name}")
-    return WRITERS.get(op)
 
 
 def writes(op: str) -> Callable[[Writer], Writer]:
