@@ -151,9 +151,9 @@ class ItemCode:
     def emit(self, text: str, cls: Class, dtype: str, *operands: Operand, over: bool = True) -> Reg:
         """One instruction with a new register as its result, before the loop where it can be."""
         registers = [operand for operand in operands if isinstance(operand, Reg)]
-        if self.before is not None and registers and cls != "full" and _plain(operands):
-            if all(reg in self.before.written for reg in registers):
-                return self.before.emit(text, cls, dtype, *operands, over=over)
+        early = self.before if registers and cls != "full" and _plain(operands) else None
+        if early is not None and all(reg in early.written for reg in registers):
+            return early.emit(text, cls, dtype, *operands, over=over)
         dst = Reg(cls, dtype, kept=self.kept)
         self.written.add(dst)
         self.block.compute.append(self.instr(text, dst, *operands, over=over))

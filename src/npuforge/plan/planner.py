@@ -15,10 +15,11 @@ from npuforge.plan.folds import Parts, folded, parallel_pieces, state_count
 from npuforge.plan.launch import Launch, Parameter, Program
 from npuforge.plan.levels import Level, merged, substitute
 from npuforge.plan.nest import Axis, Nest, needed, nest_of
-from npuforge.plan.plan import Operand, Plan, PlanError, Variant
+from npuforge.plan.plan import Operand, Plan, Variant
 from npuforge.plan.room import fit_of
+from npuforge.plan.special import Job, writer_of
 from npuforge.plan.tiles import Choice, TileShape, tiled
-from npuforge.plan.values import Load, Map, Reduce, Special, Tensor, Value, load
+from npuforge.plan.values import Load, Map, Reduce, Special, Tensor, Value, is_whole, load, stored
 from npuforge.spec.graph import Graph
 from npuforge.spec.size import Size
 from npuforge.tile import chip_constants
@@ -36,11 +37,15 @@ class Planner:
     choice: Choice
     cores: int
     example: Mapping[str, int]
+    produced: Sequence[Tensor]  # temporaries that results of special operations go to
     _done: set[int] = field(default_factory=set)  # ids of tensors and specials computed
     _kernels: int = 0
 
     def compute(self, roots: Sequence[Root]) -> None:
         """Compute values of one shape into their tensors."""
+        roots = [root for root in roots if not self.written_directly(*root)]
+        if not roots:
+            return
         for value, _ in roots:
             self.prepare(value)
         probe = nest_of(roots, self.example, explicit=False)
@@ -72,6 +77,35 @@ class Planner:
         for group in _groups(held):
             self.compute(group)
         self.compute([(substitute(value, swaps), out) for value, out in roots])
+
+    def update(self, updates: Sequence[Root]) -> None:
+        """Tensors changed in place, after everything that reads their old values."""
+        changed = {id(tensor) for _, tensor in updates}
+        copies: list[Root] = []
+        for value, tensor in updates:
+            reads = {id(read.memory) for read in _read_tensors(value)} & changed
+            if reads <= {id(tensor)} and _in_step(value, tensor):
+                copies.append((value, tensor))
+                continue
+            held = stored(value)
+            self.prepare(load(held))
+            copies.append((load(held), tensor))
+        for group in _groups(copies):
+            self.compute(group)
+
+    def written_directly(self, value: Value, out: Tensor) -> bool:
+        """A result of a special operation as it is: the operation writes the output itself."""
+        if not isinstance(value, Load) or not is_whole(value) or value.dtype != out.dtype:
+            return False
+        if all(out is not parameter.tensor for parameter in self.program.parameters):
+            return False
+        memory = value.tensor.memory
+        fresh = isinstance(memory.producer, Special) and id(memory) not in self._done
+        if not fresh or memory.given:
+            return False
+        memory.given = out.given
+        self.prepare(value)
+        return True
 
     def within_tiles(self, roots: Sequence[Root]) -> bool:
         """Fold inside tiles, where what is folded fits one."""
@@ -176,7 +210,32 @@ class Planner:
         self.add(tiled(nest, shape, self.fresh(), _WHY[shape], self.choice))
 
     def special(self, special: Special) -> None:
-        raise PlanError(f"{special.op} is not planned yet")
+        """An operation with a kernel of its own: its arguments first, then its launches."""
+        args = [stored(arg) for arg in special.args]
+        for arg in args:
+            self.prepare(load(arg))
+        outs = []
+        for tensor in self.outputs_of(special):
+            self._done.add(id(tensor))
+            if not tensor.given:
+                self.name_temporary(tensor)
+            outs.append(tensor)
+        job = Job(special, args, outs, self.fresh(), self.example, self.workspace)
+        for launch in writer_of(special)(job):
+            self.add(launch)
+
+    def outputs_of(self, special: Special) -> list[Tensor]:
+        """The tensors of all results; what nobody reads is written to a temporary all the same."""
+        found = {tensor.index: tensor for tensor in self.produced if tensor.producer is special}
+        for index, (shape, dtype) in enumerate(zip(special.shapes, special.dtypes, strict=True)):
+            if index not in found:
+                found[index] = Tensor("", shape, dtype, special, index)
+        return [found[index] for index in sorted(found)]
+
+    def workspace(self, shape: Sequence[Size | int], dtype: str) -> Tensor:
+        tensor = Tensor("", tuple(map(Size.of, shape)), dtype)
+        self.name_temporary(tensor)
+        return tensor
 
     def fresh(self) -> str:
         """A kernel's name."""
@@ -244,7 +303,7 @@ def _write(graph: Graph, soc: str, choice: Choice) -> tuple[str, tuple[Operand, 
 def _put_together(graph: Graph, soc: str, choice: Choice) -> tuple[Program, tuple[Operand, ...]]:
     names = _names(graph)
     expanded = expand(graph, names)
-    parameters, operands, roots = _parameters(graph, expanded)
+    parameters, operands, roots, updates = _parameters(graph, expanded)
     used = {parameter.tensor.name for parameter in parameters}
     symbols = {
         symbol.name: f"{names[symbol.source]}.shape[{symbol.axis}]"
@@ -255,9 +314,11 @@ def _put_together(graph: Graph, soc: str, choice: Choice) -> tuple[Program, tupl
     program = Program(_identifier(graph.name), summary, parameters, symbols)
     cores = int(chip_constants(soc)["cores"])
     example = {symbol.name: symbol.example for symbol in graph.symbols}
-    planner = Planner(graph, expanded, program, choice, cores, example)
+    produced = [tensor for value in expanded.results for tensor in _all_tensors(value)]
+    planner = Planner(graph, expanded, program, choice, cores, example, produced)
     for group in _groups(roots):
         planner.compute(group)
+    planner.update(updates)
     return program, operands
 
 
@@ -288,29 +349,60 @@ def _read_tensors(value: Value) -> Iterator[Tensor]:
 
 def _parameters(
     graph: Graph, expanded: Expanded
-) -> tuple[list[Parameter], tuple[Operand, ...], list[Root]]:
-    read = {id(tensor.memory) for value in expanded.results for tensor in _all_tensors(value)}
+) -> tuple[list[Parameter], tuple[Operand, ...], list[Root], list[Root]]:
+    """Parameters of the host function, what they stand for, results, and updates in place."""
+    read = {id(tensor) for value in expanded.results for tensor in _all_tensors(value)}
+    updates: dict[str, tuple[int, Value]] = {}
+    for index, (result, value) in enumerate(zip(graph.results, expanded.results, strict=True)):
+        if result.mutates is not None:
+            updates[result.mutates] = (index, value)
     parameters: list[Parameter] = []
     operands: list[Operand] = []
+    changes: list[Root] = []
     for source in graph.sources:
         tensor = expanded.tensors[source.name]
-        if id(tensor) in read:
+        update = updates.get(source.target or source.name) or updates.get(source.name)
+        if update is not None:
+            index, value = update
+            parameters.append(Parameter(tensor, "inout"))
+            operands.append(Operand(tensor.name, "inout", source.name, index))
+            changes.append((value, tensor))
+        elif id(tensor) in read:
             parameters.append(Parameter(tensor, "input"))
             operands.append(Operand(tensor.name, "input", source.name))
     roots: list[Root] = []
     taken = {tensor.name for tensor in expanded.tensors.values()}
+    outputs = sum(result.mutates is None for result in graph.results)
     for index, (result, value) in enumerate(zip(graph.results, expanded.results, strict=True)):
         if result.mutates is not None:
             continue
-        name = "y" if len(graph.results) == 1 else f"y{index}"
-        while name in taken:
-            name += "_"
+        base = "y" if outputs == 1 else f"y{len(roots)}"
+        name = next(x for x in (base, *(f"{base}_out{i}" for i in range(99))) if x not in taken)
         out = Tensor(name, value.shape, value.dtype)
         taken.add(name)
         parameters.append(Parameter(out, "output"))
         operands.append(Operand(name, "output", None, index))
         roots.append((value, out))
-    return parameters, tuple(operands), roots
+    return parameters, tuple(operands), roots, changes
+
+
+def _in_step(value: Value, tensor: Tensor) -> bool:
+    """Whether a value reads a tensor only at the place it is written to."""
+    match value:
+        case Load():
+            return value.tensor.memory is not tensor or is_whole(value)
+        case Map():
+            return all(
+                _in_step(arg, tensor) and (arg.shape == value.shape or not _reads(arg, tensor))
+                for arg in value.args
+            )
+        case Reduce():
+            return not _reads(value.arg, tensor)
+    return True
+
+
+def _reads(value: Value, tensor: Tensor) -> bool:
+    return any(read.memory is tensor for read in _read_tensors(value))
 
 
 def _all_tensors(value: Value) -> Iterator[Tensor]:
@@ -330,6 +422,13 @@ def _all_tensors(value: Value) -> Iterator[Tensor]:
             stack += _read_tensors(tensor.producer)
 
 
+# What kernels call their own scalars and buffers, and words of the language.
+_RESERVED = re.compile(
+    r"tl|min|max|abs|float|int|range|[fmnqtu]|first|last|start|tile|rows|cols|units|per_core|rounds"
+    r"|share|tiles|seen|here|part|from_|to|(in|out|mask|sk|ir|jr|[a-z])\d+"
+)
+
+
 def _names(graph: Graph) -> dict[str, str]:
     """Short names for the sources."""
     names: dict[str, str] = {}
@@ -337,16 +436,16 @@ def _names(graph: Graph) -> dict[str, str]:
         base = _identifier(source.target or source.name)
         name = base
         number = 1
-        while name in names.values() or name == "tl":
+        while name in names.values() or _RESERVED.fullmatch(name):
             number += 1
-            name = f"{base}{number}"
+            name = f"{base}_in{number}"
         names[source.name] = name
     return names
 
 
 def _identifier(text: str) -> str:
     name = re.sub(r"\W+", "_", text).strip("_").lower() or "op"
-    if name[0].isdigit() or keyword.iskeyword(name) or name in ("tl", "min", "max", "abs"):
+    if name[0].isdigit() or keyword.iskeyword(name) or name == "tl":
         name = f"op_{name}"
     return name
 

@@ -52,11 +52,18 @@ def fit_of(code: KernelCode, whole: str | None) -> Fit:
 
     if whole is None or whole not in names:
         return _line(taken, 1)
-    low, high = 1024, 4096
-    near, far = _line(taken, low), _line(taken, high)
-    each = max(0.0, (far.row - near.row) / (high - low))
-    extra = max(0.0, (far.fixed - near.fixed) / (high - low))
-    return Fit(each, max(0.0, near.row - each * low), extra, max(0.0, near.fixed - extra * low))
+    lines = {extent: _line(taken, extent) for extent in (1, 33, 256, 1024, 4096)}
+    near, far = lines[1024], lines[4096]
+    each = max(0.0, (far.row - near.row) / (4096 - 1024))
+    extra = max(0.0, (far.fixed - near.fixed) / (4096 - 1024))
+    # Narrow rows are padded: what they take beyond the slope is counted once for every row.
+    row = max(line.row - each * _padded(extent) for extent, line in lines.items())
+    fixed = max(line.fixed - extra * _padded(extent) for extent, line in lines.items())
+    return Fit(each, max(0.0, row), extra, max(0.0, fixed))
+
+
+def _padded(extent: int) -> int:
+    return -(-extent // 8) * 8
 
 
 def _line(taken: Callable[[int, int], float], extent: int) -> Fit:

@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from npuforge.plan.plan import PlanError
+
 Class = Literal["full", "row", "col", "one"]
 Role = Literal["in", "out", "work"]
 
@@ -137,16 +139,13 @@ class Buffer:
     block: int
     taken: list[tuple[int, int]] = field(default_factory=list)
 
-    @property
-    def copies(self) -> int:
-        """Buffers that are moved in a loop are there twice."""
-        return 2 if self.role != "work" and not self.kept else 1
+    copies: int = 1
 
     def declaration(self, frame: Frame) -> str:
         shape = frame.shape(self.cls)
         if self.dtype == "mask":
             return f"{self.name} = tl.alloc_mask({shape})"
-        once = ", buffers=1" if self.kept and self.role == "in" else ""
+        once = ", buffers=1" if self.role != "work" and self.copies == 1 else ""
         return f"{self.name} = tl.alloc_ub({shape}, dtype=tl.{self.dtype}{once})"
 
 
@@ -203,7 +202,26 @@ def allocate(blocks: Sequence[Block]) -> list[Buffer]:
             found = _fresh(reg, buffers, counts, over=False, block=block_of[begin])
         found.taken.append(span)
         reg.name = found.name
+    _double(buffers)
     return buffers
+
+
+# Tensors that the queues of one direction can hold at once.
+_QUEUED = 8
+_SMALL: dict[Class, int] = {"full": 0, "row": 1, "col": 1, "one": 2}
+
+
+def _double(buffers: list[Buffer]) -> None:
+    """Buffers that are moved in a loop are there twice, the large ones first if not all can be."""
+    for role in ("in", "out"):
+        moved = [buffer for buffer in buffers if buffer.role == role]
+        spare = _QUEUED - len(moved)
+        if spare < 0:
+            raise PlanError(f"{len(moved)} tensors at once: the queues of a core hold {_QUEUED}")
+        for buffer in sorted(moved, key=lambda buffer: _SMALL[buffer.cls]):
+            if spare and not buffer.kept:
+                buffer.copies = 2
+                spare -= 1
 
 
 def _fits(buffer: Buffer, span: tuple[int, int], *, over: bool) -> bool:

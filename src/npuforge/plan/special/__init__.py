@@ -7,6 +7,8 @@ other kernel of the program has, and example values of the symbols. It answers w
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -39,3 +41,11 @@ def writes(op: str) -> Callable[[Writer], Writer]:
         return function
 
     return register
+
+
+def writer_of(special: Special) -> Writer:
+    """The operation's writer; modules of writers are imported when first asked for."""
+    if not WRITERS:
+        for module in pkgutil.iter_modules(__path__):
+            importlib.import_module(f"{__name__}.{module.name}")
+    return WRITERS[special.op]
