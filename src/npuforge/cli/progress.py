@@ -20,7 +20,7 @@ _DOING = {
     "plan": "planning",
     "tune": "building and timing variants",
     "prove": "proving",
-    "write": "writing",
+    "time": "timing at the given shapes",
 }
 _WORDS = {True: "[green]correct[/]", False: "[red]wrong[/]", None: "[yellow]not run[/]"}
 

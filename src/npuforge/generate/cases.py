@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from npuforge.plan import Plan
 from npuforge.spec.graph import Graph, Symbol, TensorType
 
 # own: what the module's get_inputs makes. signed: normal values around zero. large: zeros, tiny and
@@ -115,6 +116,16 @@ def free_symbols(graph: Graph) -> list[Symbol]:
 def shape_of(kind: TensorType, sizes: Sizes) -> tuple[int, ...]:
     """A tensor's shape in a case."""
     return tuple(size.at(sizes) for size in kind.sizes)
+
+
+def operand_shapes(plan: Plan, graph: Graph, sizes: Sizes) -> dict[str, tuple[int, ...]]:
+    """Shapes of a program's inputs, by its names."""
+    types = {source.name: source.type for source in graph.sources}
+    return {
+        operand.name: shape_of(types[operand.source], sizes)
+        for operand in plan.operands
+        if operand.source is not None
+    }
 
 
 def fixed_elements(graph: Graph) -> int:

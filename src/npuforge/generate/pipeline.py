@@ -10,7 +10,6 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -25,7 +24,8 @@ from npuforge.generate.events import Observer, StageDone, StageStarted, silent
 from npuforge.generate.outcome import Candidate, Outcome, Stage
 from npuforge.generate.proof import Proof, prove
 from npuforge.generate.reference import WORKER, ModuleProcess, References
-from npuforge.generate.tuning import Trial, in_full, tune
+from npuforge.generate.stopwatch import in_full
+from npuforge.generate.tuning import Trial, tune
 from npuforge.lower.formats import emit
 from npuforge.plan import Plan
 from npuforge.soc.data import load_soc
@@ -157,54 +157,46 @@ class _Run:
             key=lambda trial: trial.time_us if trial.time_us is not None else float("inf"),
         )
         wrong: dict[int, str] = {}
-        kept: tuple[Trial, Proof, RunResult | None, bytes] | None = None
+        kept: tuple[Trial, Proof] | None = None
         for trial in order:
+            assert trial.program is not None
             with self.stage("prove", trial.variant.title):
-                proof, timed, trace = self._one(trial, plan, graph, cases, references)
+                proof = prove(trial.program, plan, graph, cases, references, self.observer)
             if proof.holds:
-                kept = (trial, proof, timed, trace)
+                kept = (trial, proof)
                 break
-            kept = kept or (trial, proof, timed, trace)
+            kept = kept or (trial, proof)
             wrong[id(trial)] = _failure(proof)
             self.notes.append(f"{trial.variant.title}: {wrong[id(trial)]}")
         if kept is None:
             return tuple(_candidate(t, None, wrong) for t in trials), None, None, None, b""
-        winner, proof, timed, trace = kept
+        winner, proof = kept
         chosen = winner if proof.holds else None
         candidates = tuple(_candidate(trial, chosen, wrong) for trial in trials)
+        timed, trace = self._timed(winner, proof, plan, graph)
         return candidates, winner, proof, timed, trace
 
-    def _one(
-        self,
-        trial: Trial,
-        plan: Plan,
-        graph: Graph,
-        cases: list[ProofCase],
-        references: References,
-    ) -> tuple[Proof, RunResult | None, bytes]:
-        """The proof, and beside it the time in full with its timeline."""
-        program = trial.program
-        assert program is not None
+    def _timed(
+        self, winner: Trial, proof: Proof, plan: Plan, graph: Graph
+    ) -> tuple[RunResult | None, bytes]:
+        """The time at the given shapes, and its timeline."""
+        assert winner.program is not None
         with (
+            self.stage("time"),
             tempfile.TemporaryDirectory(prefix="npuforge-trace-") as place,
-            ThreadPoolExecutor(1) as pool,
         ):
             trace = Path(place) / "trace.json"
-            timing = pool.submit(in_full, program, plan, graph, trace)
-            proof = prove(program, plan, graph, cases, references, self.observer)
             try:
-                timed = timing.result()
+                timed = in_full(winner.program, plan, graph, trace)
             except UsageError as error:
                 proof.error = proof.error or f"the given shapes are refused: {error}"
-                return proof, None, b""
-            if timed.error is not None:
-                self.notes.append(f"not timed at the given shapes: {timed.error}")
-            if timed.timing_note:
-                self.notes.append(timed.timing_note)
-            octets = b""
-            if trace.is_file() and trace.stat().st_size <= _MOST_TRACE:
-                octets = trace.read_bytes()
-            return proof, timed, octets
+                return None, b""
+            if timed.result.error is not None:
+                self.notes.append(f"not timed at the given shapes: {timed.result.error}")
+            if timed.note is not None:
+                self.notes.append(timed.note)
+            known = trace.is_file() and trace.stat().st_size <= _MOST_TRACE
+            return timed.result, trace.read_bytes() if known else b""
 
     def _verdict(
         self,

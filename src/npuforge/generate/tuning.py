@@ -11,17 +11,15 @@ import time
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
-from pathlib import Path
 
 from npuforge.errors import UsageError
-from npuforge.generate.cases import Sizes, fewer_rows, shape_of
+from npuforge.generate.cases import fewer_rows, operand_shapes
 from npuforge.generate.events import CandidateTimed, Observer, silent
 from npuforge.lower.compiler import lower
 from npuforge.lower.on_twin import TwinProgram
 from npuforge.plan import Plan, Variant
 from npuforge.spec.graph import Graph
 from npuforge.tile.source import TileError
-from npuforge.twin.execute import RunResult
 from npuforge.verdict import Diagnostic
 
 _AT_ONCE = 2
@@ -63,22 +61,6 @@ def tune(
             event = CandidateTimed(title, trial.time_us, note, len(trials), len(work))
             observer(event)
     return [trials[number] for number in range(len(plan.variants))]
-
-
-def in_full(program: TwinProgram, plan: Plan, graph: Graph, trace: Path) -> RunResult:
-    """The time at the given shapes, with its timeline."""
-    shapes = operand_shapes(plan, graph, fewer_rows(graph, None))
-    return program.time(shapes, trace=trace)
-
-
-def operand_shapes(plan: Plan, graph: Graph, sizes: Sizes) -> dict[str, tuple[int, ...]]:
-    """Shapes of the program's inputs, by its names."""
-    types = {source.name: source.type for source in graph.sources}
-    return {
-        operand.name: shape_of(types[operand.source], sizes)
-        for operand in plan.operands
-        if operand.source is not None
-    }
 
 
 @dataclass(slots=True)
