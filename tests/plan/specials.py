@@ -9,7 +9,8 @@ from typing import Any
 
 import torch
 
-import npuforge.plan.special.pooling  # noqa: F401
+import npuforge.plan.special.pooling
+import npuforge.plan.special.resize  # noqa: F401
 from npuforge.lower.compiler import lower
 from npuforge.lower.on_twin import TwinProgram
 from npuforge.plan.expand import expander

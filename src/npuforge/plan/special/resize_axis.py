@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where the elements of a resized axis come from, and with which weights: kernel text.
+
+Tables are vectors over the results of the axis. `place` holds results' numbers and becomes their
+coordinates in the source; `low` is the first element of the source that counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from npuforge.plan.special.lines import Lines
+from npuforge.spec.size import Size
+
+_CUBIC = -0.75  # the slope PyTorch takes
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One axis; `name` stands in the names of its numbers in the kernel."""
+
+    name: str
+    kind: str
+    source: Size
+    results: Size
+    align: bool
+    factor: float | None
+
+    @property
+    def plain(self) -> bool:
+        """Does the axis stay as it is?"""
+        return self.source == self.results and self.factor in (None, 1.0)
+
+    @property
+    def taps(self) -> int | None:
+        """Elements of the source that one result takes; None where the sizes decide."""
+        return {"nearest": 1, "nearest_exact": 1, "linear": 2, "cubic": 4}.get(self.kind)
+
+    @property
+    def before(self) -> int:
+        """How far the first of them stands before the coordinate."""
+        return 1 if self.kind == "cubic" else 0
+
+    def step_text(self, source: str, results: str) -> str:
+        """Elements of the source from result to result, for the host."""
+        if self.align:
+            return f"float({source} - 1) / float(max(1, {results} - 1))"
+        if self.factor is not None:
+            return repr(1.0 / self.factor)
+        return f"float({source}) / float({results})"
+
+    @property
+    def centred(self) -> bool:
+        return not self.align and self.kind != "nearest"
+
+    def scalar_text(self, result: str, scale: str) -> str:
+        """The coordinate of one result, as a scalar expression."""
+        if not self.centred:
+            return f"float({result}) * {scale}"
+        if self.kind == "nearest_exact":
+            return f"(float({result}) + 0.5) * {scale}"
+        inner = f"(float({result}) + 0.5) * {scale} - 0.5"
+        return f"max({inner}, 0.0)" if self.kind == "linear" else inner
+
+    def first_text(self, result: str) -> str:
+        """No result from this one on takes an element before that."""
+        scale = f"scale_{self.name}"
+        if self.kind == "antialias":
+            return f"int(max((float({result}) + 0.5) * {scale} - support_{self.name}, 0.0))"
+        coordinate = f"int({self.scalar_text(result, scale)})"
+        return coordinate if self.before == 0 else f"{coordinate} - {self.before}"
+
+    # ---- vectors --------------------------------------------------------------------------------
+    def coordinates(self, lines: Lines, place: str, low: str) -> None:
+        """`place` from numbers of results to coordinates, `low` to the element at or below."""
+        scale = f"scale_{self.name}"
+        if self.centred:
+            lines.add(f"tl.add({place}, {place}, 0.5)")
+        lines.add(f"tl.mul({place}, {place}, {scale})")
+        if self.kind == "antialias":
+            lines.add(
+                f"tl.sub({low}, {place}, support_{self.name} - 0.5)",
+                f"tl.floor({low}, {low})",
+                f"tl.maximum({low}, {low}, 0.0)",
+            )
+            return
+        if self.centred and self.kind != "nearest_exact":
+            lines.add(f"tl.sub({place}, {place}, 0.5)")
+        if self.centred and self.kind == "linear":
+            lines.add(f"tl.maximum({place}, {place}, 0.0)")
+        lines.add(f"tl.floor({low}, {place})")
+
+    def element(self, lines: Lines, target: str, low: str, tap: str) -> None:
+        """The element of the source that tap number `tap` takes."""
+        last = f"float(source_{self.name} - 1)"
+        shift = f"float({tap})" if self.before == 0 else f"float({tap} - {self.before})"
+        lines.add(f"tl.add({target}, {low}, {shift})", f"tl.minimum({target}, {target}, {last})")
+        if self.before:
+            lines.add(f"tl.maximum({target}, {target}, 0.0)")
+
+    def weights(
+        self, lines: Lines, place: str, low: str, row: Callable[[str], str], spare: str
+    ) -> None:
+        """Weights of all taps into the views that `row` names; `spare` is a vector."""
+        if self.kind == "linear":
+            lines.add(f"tl.sub({row('1')}, {place}, {low})")
+            lines.add(f"tl.sub({row('0')}, 1.0, {row('1')})")
+        elif self.kind == "cubic":
+            self._cubic_weights(lines, place, low, row, spare)
+        elif self.kind == "antialias":
+            self._hat_weights(lines, place, low, row, spare)
+
+    def _cubic_weights(
+        self, lines: Lines, place: str, low: str, row: Callable[[str], str], spare: str
+    ) -> None:
+        a = _CUBIC
+        lines.add(f"tl.sub({place}, {place}, {low})")
+        near, far = (a + 2, -(a + 3), 0.0, 1.0), (a, -5 * a, 8 * a, -4 * a)
+        distances = ((1.0, 1.0, far), (1.0, 0.0, near), (-1.0, 1.0, near), (-1.0, 2.0, far))
+        for tap, (sign, shift, factors) in enumerate(distances):
+            target = row(str(tap))
+            lines.add(f"tl.mul({spare}, {place}, {sign})", f"tl.add({spare}, {spare}, {shift})")
+            lines.add(f"tl.mul({target}, {spare}, {factors[0]})")
+            for factor in factors[1:3]:
+                lines.add(f"tl.add({target}, {target}, {factor})")
+                lines.add(f"tl.mul({target}, {target}, {spare})")
+            lines.add(f"tl.add({target}, {target}, {factors[3]})")
+
+    def _hat_weights(
+        self, lines: Lines, place: str, low: str, row: Callable[[str], str], spare: str
+    ) -> None:
+        """One minus the distance, none beyond the end of the source; the sum is one."""
+        name, taps = self.name, f"taps_{self.name}"
+        weight = row("j")
+        with lines.block(f"for j in range({taps})"):
+            lines.add(
+                f"tl.sub({weight}, {low}, {place})",
+                f"tl.add({weight}, {weight}, float(j) + 0.5)",
+                f"tl.mul({weight}, {weight}, narrow_{name})",
+                f"tl.abs({weight}, {weight})",
+                f"tl.sub({weight}, 1.0, {weight})",
+                f"tl.maximum({weight}, {weight}, 0.0)",
+                f"tl.sub({spare}, float(source_{name} - j), {low})",
+                f"tl.maximum({spare}, {spare}, 0.0)",
+                f"tl.minimum({spare}, {spare}, 1.0)",
+                f"tl.mul({weight}, {weight}, {spare})",
+            )
+        lines.add(f"tl.copy({spare}, {row('0')})")
+        with lines.block(f"for j in range(1, {taps})"):
+            lines.add(f"tl.add({spare}, {spare}, {weight})")
+        with lines.block(f"for j in range({taps})"):
+            lines.add(f"tl.div({weight}, {weight}, {spare})")
