@@ -18,44 +18,42 @@ from scipy.optimize import least_squares
 
 from eager import held_out, recorded_rows
 from npuforge.eager.kernels import kernels
+from npuforge.eager.model import memory_us, slowdown
 from npuforge.eager.parameters import load
 
 _FILE = Path(__file__).parents[2] / "src/npuforge/eager/model.toml"
 _PULL = 0.15  # weight of staying where a number was
 # Classes whose rows are bound by the memory of the machine they were measured on, or by launch:
 # nothing tells their work from it, and a fit would charge a machine with faster memory for it.
-_HELD = ("batch_norm", "reduce_outer")
+_HELD = ("batch_norm", "clip", "reduce_outer")
 
 
 def main() -> None:
     parameters = load()
     names = list(parameters.classes)
-    machines = list(parameters.machines)
     rows = [row for row in recorded_rows() if not held_out(row)]
-    index, kind, machine, work, steps, moved, count = [], [], [], [], [], [], []
+    launches: list[tuple[float, ...]] = []
     for place, row in enumerate(rows):
+        machine = parameters.machines[row.machine]
         for entry in row.operations:
-            for kernel in kernels(entry, parameters, parameters.machines[row.machine].cores):
-                index.append(place)
-                kind.append(names.index(kernel.kind))
-                machine.append(machines.index(row.machine))
-                work.append(kernel.work)
-                steps.append(kernel.steps)
-                moved.append(kernel.bytes * parameters.classes[kernel.kind].passes)
-                count.append(entry.count)
-    at, k, m = map(np.array, (index, kind, machine))
-    work_of, steps_of, bytes_of, times = map(np.array, (work, steps, moved, count))
-    hbm = np.array([parameters.machines[name].hbm_gbps for name in machines])[m]
-    cached = np.minimum(bytes_of, parameters.cache_bytes)
-    memory = (cached / parameters.cache_gbps + (bytes_of - cached) / hbm) / 1e3
+            for kernel in kernels(entry, parameters, machine.cores):
+                kind = parameters.classes[kernel.kind]
+                rate, step = slowdown(kind, parameters, machine)
+                memory_time = memory_us(kernel, parameters, machine)
+                work = kernel.work * rate
+                own = (place, names.index(kind.name), entry.count, work, kernel.steps * step)
+                launches.append((*own, memory_time))
+    columns = np.array(launches).T
+    at, k = columns[0].astype(int), columns[1].astype(int)
+    times, work_of, steps_of, memory = columns[2:]
     # a row of one operation says more about it than a row of ten
     weight = np.array([1.0 / len(row.operations) ** 0.5 for row in rows])
     measured = np.log([row.us for row in rows])
     start = np.log(
         [[kind.launch_us, kind.ns, max(kind.step_us, 1e-9)] for kind in parameters.classes.values()]
     ).T.ravel()
-    held = np.array([name in _HELD for name in names])
-    pull = np.where(np.concatenate([held, held, held]), 1e3, _PULL)
+    fixed = np.array([name in _HELD for name in names])
+    pull = np.where(np.concatenate([fixed, fixed, fixed]), 1e3, _PULL)
 
     def residuals(logs: np.ndarray) -> np.ndarray:
         launch, ns, step = np.exp(logs).reshape(3, -1)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from npuforge.eager import baseline, compared, measured
-from npuforge.eager.kernels import base_name, kernels
+from npuforge.eager.kernels import Kernel, base_name, kernels
 from npuforge.eager.model import memory_us, modelled
 from npuforge.eager.parameters import load
 from npuforge.eager.table import rows, write
@@ -143,10 +143,21 @@ def test_larger_tensors_never_take_less(rows_of: int, columns: int, name: str) -
     assert large.us >= small.us > 0
 
 
-@given(st.floats(0, 1e11), st.floats(0, 1e11))
-def test_memory_time_is_monotone(first: float, second: float) -> None:
-    low, high = sorted((first, second))
-    assert memory_us(low, load(), CHIP) <= memory_us(high, load(), CHIP)
+@given(st.floats(0, 1e11), st.floats(0, 1e11), st.booleans())
+def test_memory_time_is_monotone(first: float, second: float, writes: bool) -> None:
+    low, high = (
+        memory_us(Kernel("light", 1.0, moved, moved if writes else 0.0), load(), CHIP)
+        for moved in sorted((first, second))
+    )
+    assert low <= high
+
+
+def test_work_follows_cores_and_clock() -> None:
+    other = replace(CHIP, cores=24, mhz=900)
+    scan = [EagerOp("aten.cumprod.default", [tensor(8, 4096)], [tensor(8, 4096)], [None, 1])]
+    here, there = (modelled(scan, load(), machine) for machine in (CHIP, other))
+    assert 1.9 < there.work_us / here.work_us < 4.1
+    assert there.launch_us == here.launch_us
 
 
 def test_every_class_that_is_referred_to_exists() -> None:

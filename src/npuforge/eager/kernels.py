@@ -21,11 +21,12 @@ _WIDE = {"int64": 8, "float64": 8, "complex64": 8}
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """One launch: class, work in the class's unit, bytes read and written, steps in a row."""
+    """One launch: class, work in the class's unit, bytes it reads and writes, steps in a row."""
 
     kind: str
     work: float
-    bytes: float
+    read: float
+    written: float
     steps: float = 0.0
 
 
@@ -40,16 +41,16 @@ def kernels(entry: EagerOp, parameters: Parameters, cores: int) -> list[Kernel]:
         kind = parameters.classes[kind.relayout]
     if not kind.strided:
         found += [
-            Kernel("copy", numel(tensor), 2 * size(tensor))
+            Kernel("copy", numel(tensor), size(tensor), size(tensor))
             for tensor in entry.inputs
             if not tensor.contiguous and numel(tensor) > 1
         ]
     axes = _axes(entry, kind)
     if kind.outer is not None and entry.inputs and len(entry.inputs[0].shape) - 1 not in axes:
         kind = parameters.classes[kind.outer]
-    moved = sum(map(size, entry.inputs)) + sum(map(size, entry.outputs))
+    read, written = sum(map(size, entry.inputs)), sum(map(size, entry.outputs))
     work, steps = _work(entry, kind, axes, cores)
-    found.append(Kernel(kind.name, work, moved, steps))
+    found.append(Kernel(kind.name, work, read, written, steps))
     return found
 
 

@@ -46,21 +46,27 @@ class Class:
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """Where times were taken: memory bandwidth beyond what the cache holds, and vector cores."""
+    """Where times were taken: memory beyond what the cache holds, vector cores and their clock.
+
+    `read_gbps` is for kernels that write next to nothing, `hbm_gbps` for mixed traffic.
+    """
 
     hbm_gbps: float
+    read_gbps: float
+    cache_bytes: float
     cores: int
+    mhz: float
 
 
 @dataclass(frozen=True, slots=True)
 class Parameters:
-    """Everything in the file."""
+    """Everything in the file; the costs of classes are those on `fitted_on`."""
 
     classes: Mapping[str, Class]
     machines: Mapping[str, Machine]
     free: frozenset[str]
-    cache_bytes: float
     cache_gbps: float
+    fitted_on: Machine
     kinds: Mapping[str, str] = field(default_factory=dict)
 
     def class_of(self, name: str) -> Class:
@@ -77,11 +83,12 @@ def make(table: Mapping[str, Any]) -> Parameters:
         name: Class(name=name, **{**fields, "ops": tuple(fields.get("ops", ()))})
         for name, fields in table["class"].items()
     }
+    machines = {name: Machine(**fields) for name, fields in table["machine"].items()}
     return Parameters(
         classes=classes,
-        machines={name: Machine(**fields) for name, fields in table["machine"].items()},
+        machines=machines,
         free=frozenset(table["free"]["ops"]),
-        cache_bytes=float(table["memory"]["cache_bytes"]),
+        fitted_on=machines[table["fitted_on"]],
         cache_gbps=float(table["memory"]["cache_gbps"]),
         kinds={op: kind.name for kind in classes.values() for op in kind.ops},
     )
