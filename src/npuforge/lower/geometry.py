@@ -47,11 +47,16 @@ class Geometry:
         # Answers about views, by identity: the kernel keeps them alive.
         self._rows: dict[int, Rows | None] = {}
         self._whole: dict[int, bool] = {}
+        self._lanes = _masked_lanes(kernel)
         self._padded = _padded_buffers(kernel, self)
 
     def pitch(self, buffer: Buffer) -> Expr:
         """Elements between the starts of two rows."""
         return self._pitch(buffer)[0]
+
+    def lanes(self, buffer: Buffer) -> int:
+        """Elements that rows are padded to a multiple of."""
+        return self._lanes.get(buffer.name, buffer.lanes)
 
     def has_pads(self, buffer: Buffer) -> bool:
         """May there be lanes behind the end of a row?"""
@@ -60,8 +65,8 @@ class Geometry:
     def _pitch(self, buffer: Buffer) -> tuple[Expr, bool]:
         if buffer.name not in self._pitches:
             last = buffer.shape[-1]
-            padded = len(buffer.shape) > 1 and not self._facts.multiple_of(last, buffer.lanes)
-            pitch = align_up(last, buffer.lanes) if padded else last
+            padded = len(buffer.shape) > 1 and not self._facts.multiple_of(last, self.lanes(buffer))
+            pitch = align_up(last, self.lanes(buffer)) if padded else last
             self._pitches[buffer.name] = (pitch, padded)
         return self._pitches[buffer.name]
 
@@ -158,6 +163,14 @@ class Geometry:
 def _padded_buffers(kernel: Kernel, geometry: Geometry) -> set[str]:
     """Buffers whose pad lanes are always written together with their rows."""
     padded = {buffer.name for buffer in kernel.buffers}
+
+    def covers(operand: View, out: View) -> bool:
+        """Do the pad lanes of `operand` reach as far as those of `out`?"""
+        if len(operand.buffer.shape) == 1 or operand.buffer.name == out.buffer.name:
+            return True
+        wide = geometry.lanes(operand.buffer) >= geometry.lanes(out.buffer)
+        return operand.buffer.name in padded and wide
+
     statements = list(walk(kernel.body))
     while True:
         broken: set[str] = set()
@@ -171,7 +184,7 @@ def _padded_buffers(kernel: Kernel, geometry: Geometry) -> set[str]:
                             broken.add(out.buffer.name)
                             continue
                         for operand in () if statement.name in _WHOLE_BLOCKS else ins:
-                            if isinstance(operand, View) and not _covers(operand, out, padded):
+                            if isinstance(operand, View) and not covers(operand, out):
                                 broken.add(out.buffer.name)
                 case _:
                     pass
@@ -180,8 +193,32 @@ def _padded_buffers(kernel: Kernel, geometry: Geometry) -> set[str]:
         padded -= broken
 
 
-def _covers(operand: View, out: View, padded: set[str]) -> bool:
-    """Do the pad lanes of `operand` reach as far as those of `out`?"""
-    if len(operand.buffer.shape) == 1 or operand.buffer.name == out.buffer.name:
-        return True
-    return operand.buffer.name in padded and operand.buffer.lanes >= out.buffer.lanes
+def _masked_lanes(kernel: Kernel) -> dict[str, int]:
+    """Padding of tiles whose elements share masks.
+
+    The bits of a mask lie as the elements do that it was made from, row after row with their pads.
+    Tiles of several types that meet in a mask are therefore padded alike, as the narrowest needs.
+    """
+    owner: dict[str, str] = {}
+
+    def find(name: str) -> str:
+        while owner.setdefault(name, name) != name:
+            name = owner[name]
+        return name
+
+    lanes: dict[str, int] = {}
+    for statement in walk(kernel.body):
+        if not isinstance(statement, Op):
+            continue
+        views = [view for view in (*statement.outs, *statement.ins) if isinstance(view, View)]
+        views = [view for view in views if len(view.buffer.shape) > 1]
+        if not any(view.buffer.is_mask for view in views):
+            continue
+        for view in views:
+            if not view.buffer.is_mask:
+                lanes[view.buffer.name] = view.buffer.lanes
+            owner[find(view.buffer.name)] = find(views[0].buffer.name)
+    widest: dict[str, int] = {}
+    for name, own in lanes.items():
+        widest[find(name)] = max(own, widest.get(find(name), 0))
+    return {name: widest[find(name)] for name in lanes}

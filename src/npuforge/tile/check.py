@@ -28,7 +28,6 @@ from npuforge.tile.ir import (
 )
 from npuforge.tile.source import Findings
 
-_BLOCK_BITS = 256
 # Forms whose result may be one of the operands.
 _IN_PLACE = frozenset(
     {
@@ -68,7 +67,6 @@ def _check_kernel(kernel: Kernel, findings: Findings) -> None:
 
 def _check_masks(kernel: Kernel, findings: Findings) -> None:
     facts = kernel.facts
-    pitches: dict[str, int] = {}
     for op in walk(kernel.body):
         if not isinstance(op, Op):
             continue
@@ -88,16 +86,6 @@ def _check_masks(kernel: Kernel, findings: Findings) -> None:
                     f"{view.buffer.name!r} beside a mask of two dimensions has other rows",
                     "use views buf[:r, :] of two-dimensional buffers",
                 )
-            if view.buffer.is_mask or facts.multiple_of(cols, _BLOCK_BITS // 8):
-                continue
-            for mask in masks:
-                if pitches.setdefault(mask.buffer.name, view.buffer.lanes) != view.buffer.lanes:
-                    findings.add(
-                        "TL-08",
-                        view.span,
-                        f"{mask.buffer.name!r} is used with element types of different size",
-                        "make the columns a multiple of 32, or cast before the comparison",
-                    )
 
 
 def _check_op(op: Op, facts: Facts, written: set[str], findings: Findings) -> None:

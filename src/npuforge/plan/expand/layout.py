@@ -65,13 +65,6 @@ def _slice(
     return cut(x, axis, first, node.type.sizes[axis], step)
 
 
-@rule("aten.flip.default")
-def _flip(node: Node, x: Value, axes: list[int]) -> Value:
-    for axis in axes:
-        x = cut(x, axis, x.shape[axis] - 1, x.shape[axis], -1)
-    return x
-
-
 @rule("aten.split_with_sizes.default")
 def _split(node: Node, x: Value, sizes: list[Any], axis: int = 0) -> tuple[Value, ...]:
     parts: list[Value] = []
