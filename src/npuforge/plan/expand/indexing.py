@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from npuforge.plan.arith import apply, is_float, reduce
+from npuforge.plan.arith import apply, cast, is_float, reduce
 from npuforge.plan.expand.rules import refuse, rule
 from npuforge.plan.special.indices import INDEX_TYPES, merged
 from npuforge.plan.values import ONE, Constant, Iota, Map, Shape, Special, Value, results
-from npuforge.plan.views import broadcast_shape, cut, expand, permute
+from npuforge.plan.views import broadcast_shape, cut, expand, reshape
 from npuforge.spec.graph import Node
 from npuforge.spec.size import Size, product
 
@@ -22,16 +22,27 @@ def checked(node: Node, index: Value) -> Value:
     return index
 
 
-def axis_last(rank: int, axis: int) -> list[int]:
-    """The order of axes with one moved to the end."""
-    return [*(other for other in range(rank) if other != axis), axis]
+def axis_last(value: Value, axis: int) -> Value:
+    """An axis moved to the end, in memory."""
+    shape = value.shape
+    order = (*shape[:axis], *shape[axis + 1 :], shape[axis])
+    return _turned(value, shape[:axis], shape[axis : axis + 1], shape[axis + 1 :], order)
 
 
-def axis_back(rank: int, axis: int) -> list[int]:
-    """The order that undoes `axis_last`."""
-    order = list(range(rank - 1))
-    order.insert(axis, rank - 1)
-    return order
+def axis_back(value: Value, axis: int) -> Value:
+    """The last axis moved to a place further out, in memory."""
+    shape = value.shape
+    order = (*shape[:axis], shape[-1], *shape[axis:-1])
+    return _turned(value, shape[:axis], shape[axis:-1], shape[-1:], order)
+
+
+def _turned(value: Value, outer: Shape, rows: Shape, cols: Shape, shape: Shape) -> Value:
+    if product(rows) == ONE or product(cols) == ONE:
+        return reshape(value, shape)
+    if value.dtype == "int64":  # indices: no axis has more places than 32 bits tell apart
+        value = cast(value, "int32")
+    data = {"outer": product(outer), "rows": product(rows), "cols": product(cols)}
+    return results(Special("turn", (value,), (shape,), (value.dtype,), data))[0]
 
 
 @rule("aten.embedding.default")
@@ -80,8 +91,7 @@ def _gather(node: Node, x: Value, axis: int, index: Value, sparse_grad: bool = F
     index, wraps = _unwrapped(checked(node, index), x.shape[axis])
     if index.shape[axis] == ONE and is_float(x.dtype) and not wraps:
         return _one_of(x, axis, index)
-    order = axis_last(rank, axis)
-    source, places = permute(x, order), permute(index, order)
+    source, places = axis_last(x, axis), axis_last(index, axis)
     pairs = list(zip(places.shape[:-1], source.shape[:-1], strict=True))
     data = {
         "rows": product(places.shape[:-1]),
@@ -92,7 +102,7 @@ def _gather(node: Node, x: Value, axis: int, index: Value, sparse_grad: bool = F
         "axes": merged(pairs),
     }
     special = Special("take_along", (source, places), (places.shape,), (x.dtype,), data)
-    return permute(results(special)[0], axis_back(rank, axis))
+    return axis_back(results(special)[0], axis)
 
 
 def _unwrapped(index: Value, extent: Size) -> tuple[Value, bool]:

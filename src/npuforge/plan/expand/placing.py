@@ -16,7 +16,7 @@ from npuforge.plan.expand.indexing import (
 from npuforge.plan.expand.rules import refuse, rule
 from npuforge.plan.special.indices import merged
 from npuforge.plan.values import ONE, Shape, Special, Value, results
-from npuforge.plan.views import broadcast_shape, expand, lift, permute, unsqueeze
+from npuforge.plan.views import broadcast_shape, expand, lift, unsqueeze
 from npuforge.spec.graph import Node
 from npuforge.spec.size import Size, product
 
@@ -156,9 +156,8 @@ def _put_along(node: Node, x: Value, axis: int, index: Value, values: Value, com
     if not rank:
         raise refuse(node, "a tensor without dimensions is not scattered to")
     axis %= rank
-    order = axis_last(rank, axis)
-    target, places = permute(x, order), permute(checked(node, index), order)
-    given = permute(cast(values, x.dtype), order)
+    target, places = axis_last(x, axis), axis_last(checked(node, index), axis)
+    given = axis_last(cast(values, x.dtype), axis)
     data = {
         "rows": product(target.shape[:-1]),
         "axes": merged(list(zip(target.shape[:-1], places.shape[:-1], strict=True))),
@@ -166,4 +165,4 @@ def _put_along(node: Node, x: Value, axis: int, index: Value, values: Value, com
         "combine": combine,
     }
     special = Special("put_along", (target, places, given), (target.shape,), (x.dtype,), data)
-    return permute(results(special)[0], axis_back(rank, axis))
+    return axis_back(results(special)[0], axis)

@@ -126,7 +126,7 @@ _FETCH_INDICES = [
 
 def _set_kernel(job: Job) -> str:
     x, index, _ = job.args
-    in_place = x.memory is job.results[0].memory
+    in_place = x.name == job.results[0].name
     return text(
         f"def {job.name}_kernel({_HEAD}):",
         [

@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reading and writing at computed places."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from tests.plan.graphs import OneOperation
+
+FLOAT, INT = torch.float32, torch.int32
+
+
+def noise(*shape: int, dtype: torch.dtype = FLOAT) -> torch.Tensor:
+    generator = torch.Generator().manual_seed(sum(shape))
+    return (torch.randn(shape, generator=generator) * 9).to(dtype)
+
+
+def places(below: int, *shape: int, least: int = 0) -> torch.Tensor:
+    generator = torch.Generator().manual_seed(below + sum(shape))
+    return torch.randint(least, below, shape, generator=generator)
+
+
+# ---- reading --------------------------------------------------------------------------------
+def test_embedding() -> None:
+    program = OneOperation("aten.embedding.default", ["a", "b"], [["b0", "b1", "a1"]])
+    cases = [(9, 5, 3, 4), (100, 600, 7, 1), (3, 20_000, 1, 2), (5, 1, 40, 40)]
+    program.agree(*[(noise(v, d), places(v, r, c)) for v, d, r, c in cases])
+
+
+@pytest.mark.parametrize("dtype", [FLOAT, torch.bool, torch.int64])
+@pytest.mark.parametrize("axis", [0, 1, -1])
+def test_index_select(axis: int, dtype: torch.dtype) -> None:
+    shape = ["a0", "a1", "a2"]
+    shape[axis] = "b0"
+    program = OneOperation("aten.index_select.default", ["a", axis, "b"], [shape])
+    shapes = [(3, 4, 5), (2, 70, 30), (50, 2, 9)]
+    program.agree(*[(noise(*s, dtype=dtype), places(s[axis], 2 * s[0])) for s in shapes])
+
+
+def test_few_elements_of_long_rows() -> None:
+    program = OneOperation("aten.index_select.default", ["a", 0, "b"], [["b0"]])
+    text = program.agree((noise(70_000), places(70_000, 40)), (noise(3), places(3, 7)))
+    assert "tl.gather" not in text
+    text = program.agree((noise(30_000), places(30_000, 3000)), (noise(50), places(50, 7)))
+    assert "tl.gather" in text
+
+
+GATHERED = [FLOAT, torch.float16, torch.bfloat16, INT, torch.int8, torch.bool]
+
+
+@pytest.mark.parametrize("dtype", GATHERED, ids=str)
+def test_gather_along_rows(dtype: torch.dtype) -> None:
+    program = OneOperation("aten.gather.default", ["a", 1, "b"], [["b0", "b1"]])
+    cases = [(5, 7, 5, 3), (100, 16, 90, 40), (3, 9000, 3, 2500), (2, 30_000, 1, 300), (1, 1, 1, 1)]
+    program.agree(*[(noise(r, d, dtype=dtype), places(d, n, k)) for r, d, n, k in cases])
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_gather_along_any_axis(axis: int) -> None:
+    program = OneOperation("aten.gather.default", ["a", axis, "b"], [["b0", "b1", "b2"]])
+    cases = [((4, 5, 6), (3, 4, 5)), ((3, 20, 9), (3, 20, 9))]
+    program.agree(*[(noise(*x), places(x[axis], *i)) for x, i in cases])
+
+
+def test_one_element_a_row_is_arithmetic() -> None:
+    program = OneOperation("aten.gather.default", ["a", 1, "b"], [["b0", "1"]], {"b1": "1"})
+    text = program.agree(*[(noise(r, d), places(d, r, 1)) for r, d in [(5, 9), (70, 1000)]])
+    assert "tl.gather" not in text
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_index_by_one_tensor(axis: int) -> None:
+    shape = ["a0", "a1", "a2"]
+    shape[axis : axis + 1] = ["b0", "b1"]
+    program = OneOperation("aten.index.Tensor", ["a", [None] * axis + ["b"]], [shape])
+    cases = [(3, 4, 5), (6, 70, 3)]
+    program.agree(*[(noise(*s), places(s[axis], 3, 2, least=-s[axis])) for s in cases])
+
+
+def test_index_by_two_tensors() -> None:
+    program = OneOperation("aten.index.Tensor", ["a", [None, "b", "c"]], [["a0", "b0", "c1"]])
+    program.same = {"b1": "1", "c0": "1"}
+    cases = [(3, 4, 5), (2, 70, 30)]
+    program.agree(
+        *[
+            (noise(*s), places(s[1], 6, 1, least=-s[1]), places(s[2], 1, 3, least=-s[2]))
+            for s in cases
+        ]
+    )
+
+
+# ---- writing --------------------------------------------------------------------------------
+class LastWins(OneOperation):
+    """Equal indices: PyTorch leaves open which value stays, here it is the last."""
+
+    def expected(self, inputs: list[torch.Tensor]) -> list[torch.Tensor]:
+        x, index, values = (tensor.clone() for tensor in inputs)
+        axis = sum(item is None for item in self.arguments[1])
+        for place, row in enumerate(index):
+            x.select(axis, int(row)).copy_(values.select(axis, place))
+        return [x]
+
+
+@pytest.mark.parametrize("dtype", [FLOAT, torch.bfloat16, torch.bool], ids=str)
+@pytest.mark.parametrize("axis", [0, 1])
+def test_index_put(axis: int, dtype: torch.dtype) -> None:
+    indices = [None] * axis + ["b"]
+    shape = ["a0", "a1", "a2"]
+    program = LastWins("aten.index_put.default", ["a", indices, "c"], [shape])
+    cases = [((3, 4, 5), 7), ((60, 9, 40), 30), ((2, 3, 700), 1), ((1, 2500, 3), 1100)]
+    given = []
+    for shape_, count in cases:
+        values = list(shape_)
+        values[axis] = count
+        index = places(shape_[axis], count, least=-shape_[axis])
+        given.append([noise(*shape_, dtype=dtype), index, noise(*values, dtype=dtype)])
+    program.agree(*given)
+
+
+@pytest.mark.parametrize("dtype", [FLOAT, torch.float16, INT], ids=str)
+def test_sums_at_indices(dtype: torch.dtype) -> None:
+    arguments = ["a", ["b"], "c", True]
+    program = OneOperation("aten.index_put.default", arguments, [["a0", "a1"]])
+    cases = [(4, 5, 30), (60, 700, 100), (1000, 3, 1500)]
+    whole = [torch.randint(-4, 5, size).to(dtype) for d, n, k in cases for size in [(d, n), (k, n)]]
+    program.agree(
+        *[
+            (whole[2 * place], places(d, k, least=-d), whole[2 * place + 1])
+            for place, (d, _, k) in enumerate(cases)
+        ]
+    )
+
+
+def test_one_number_at_indices_and_where_a_mask_is_true() -> None:
+    program = OneOperation("aten.index_put.default", ["a", ["b"], "c"], [["a0", "a1"]])
+    program.agree((noise(9, 40), places(9, 3), torch.tensor(2.5)))
+    program.agree((noise(9, 40), noise(9, dtype=torch.bool), torch.tensor(2.5)))
+
+
+def test_index_put_by_two_tensors() -> None:
+    arguments = ["a", ["b", "c"], "d", True]
+    program = OneOperation("aten.index_put.default", arguments, [["a0", "a1", "a2"]])
+    program.same = {"c0": "b0"}
+    index = places(4, 40), places(6, 40, least=-6)
+    program.agree((noise(4, 6, 5), *index, torch.randint(-3, 3, (40, 5)).float()))
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_index_add_and_copy(axis: int) -> None:
+    shape, same = ["a0", "a1"], {f"c{1 - axis}": f"a{1 - axis}", f"c{axis}": "b0"}
+    order = torch.randperm(9)[:4]
+    values = noise(4, 9) if axis == 0 else noise(9, 4)
+    program = OneOperation("aten.index_add.default", ["a", axis, "b", "c"], [shape], same)
+    program.agree((noise(9, 9), order, values))
+    program = OneOperation("aten.index_copy.default", ["a", axis, "b", "c"], [shape], same)
+    program.agree((noise(9, 9), order, values))
+
+
+def _distinct(rows: int, below: int, count: int) -> torch.Tensor:
+    return torch.stack([torch.randperm(below)[:count] for _ in range(rows)])
+
+
+@pytest.mark.parametrize("dtype", [FLOAT, torch.bfloat16, INT, torch.bool], ids=str)
+def test_scatter(dtype: torch.dtype) -> None:
+    program = OneOperation("aten.scatter.src", ["a", 1, "b", "c"], [["a0", "a1"]])
+    cases = [(5, 20, 4, 9), (70, 300, 70, 1), (2, 30_000, 2, 3000)]
+    program.agree(
+        *[
+            (noise(r, d, dtype=dtype), _distinct(n, d, k), noise(r, k + 3, dtype=dtype))
+            for r, d, n, k in cases
+        ]
+    )
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_scatter_of_a_number_along_any_axis(axis: int) -> None:
+    program = OneOperation("aten.scatter.value", ["a", axis, "b", 4.5], [["a0", "a1", "a2"]])
+    program.agree((noise(4, 9, 7), places((4, 9)[axis], 3, 4, 2)))
+
+
+@pytest.mark.parametrize("reduce", ["sum", "prod", "amax", "amin"])
+def test_scatter_reduce(reduce: str) -> None:
+    arguments = ["a", 2, "b", "c", reduce]
+    program = OneOperation("aten.scatter_reduce.two", arguments, [["a0", "a1", "a2"]])
+    x, v = torch.randint(-4, 5, (4, 3, 70)).float(), torch.randint(-4, 5, (3, 3, 50)).float()
+    program.agree((x, places(70, 2, 2, 30), v))
+
+
+@pytest.mark.parametrize("dtype", [FLOAT, torch.float16, INT], ids=str)
+def test_scatter_add(dtype: torch.dtype) -> None:
+    program = OneOperation("aten.scatter_add.default", ["a", -1, "b", "c"], [["a0", "a1"]])
+    x, v = torch.randint(-4, 5, (40, 70)).to(dtype), torch.randint(-4, 5, (40, 1500)).to(dtype)
+    program.agree((x, places(70, 40, 1500), v), (x[:1], places(70, 1, 3), v[:1, :3]))
+
+
+# ---- order ----------------------------------------------------------------------------------
+def test_topk_and_sort() -> None:
+    program = OneOperation("aten.topk.default", ["a", 3, -1, False], [["a0", "3"], ["a0", "3"]])
+    program.agree([noise(5, 40)], [noise(60, 3)], [noise(2, 1000)])
+    same = ["a0", "a1"]
+    program = OneOperation("aten.sort.default", ["a", 0, True], [same, same])
+    program.agree([noise(50, 7)], [noise(3, 2)])
+    program = OneOperation("aten.sort.default", ["a", -1], [same, same])
+    half = torch.randperm(500).reshape(2, 250).half()
+    program.agree([half], [half[:, :5]])
