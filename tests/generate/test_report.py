@@ -7,6 +7,7 @@ import json
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -14,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from npuforge.eager import Baseline
+from npuforge.generate import folder
 from npuforge.generate.outcome import Candidate, Outcome, Stage
 from npuforge.generate.report import charts, render, svg, timeline
 from npuforge.generate.report.code import listing
@@ -298,3 +300,8 @@ def test_ticks_are_inside_and_ordered(low: float, width: float, about: int) -> N
     assert found == sorted(found)
     assert all(low - 1e-6 * width <= tick <= low + width * (1 + 1e-6) for tick in found)
     assert len(found) <= about + 2
+
+
+def test_the_folder_holds_the_report(tmp_path: Path) -> None:
+    folder.write(outcome(), tmp_path / "softmax_op")
+    assert (tmp_path / "softmax_op" / "report.html").read_text("utf-8") == render(outcome())
