@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import math
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from npuforge.errors import UsageError
 from npuforge.generate.cases import choose, counter, fewer_rows, free_symbols, shape_of
 from npuforge.spec.graph import Graph, Node, Result, Source, Symbol, TensorType
 
@@ -76,6 +78,13 @@ def test_extents_that_are_multiples_are_solved() -> None:
     assert symbol.example == 6
     assert shape_of(kind, {"s1": 5}) == (3, 40)
     assert fewer_rows(graph, None) == {"s1": 6}
+
+
+def test_what_cannot_be_made_smaller_is_refused() -> None:
+    kind = TensorType((1 << 20, 1 << 10), "float32", ("1048576", "1024"))
+    graph = Graph("g", [Source("x", kind, "input", 0)], [], [], [])
+    with pytest.raises(UsageError, match="1073741824 elements"):
+        choose(graph)
 
 
 def test_without_symbols_only_values_vary() -> None:

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 import torch
-from tests.generate.modules import NORM, norm_plan
+from tests.generate.modules import EXAMPLES, NORM, norm_plan
 
 from npuforge.errors import UsageError
 from npuforge.generate import generate
 from npuforge.generate.events import CandidateTimed, CaseDone, Event, StageDone
-from npuforge.plan import Plan, PlanError
+from npuforge.plan import Operand, Plan, PlanError, Variant
 from npuforge.spec.graph import Graph
 from npuforge.verdict import Verdict
 
@@ -76,6 +76,39 @@ def test_a_live_module_and_a_plan_without_a_right_variant(tmp_path: Path) -> Non
     assert outcome.verdict.correct is False
     assert (out / "verdict.json").is_file()
     assert outcome.candidates[0].state == "wrong"
+
+
+def test_sizes_that_the_host_function_refuses_are_listed() -> None:
+    def whole_rows(graph: Graph, soc: str) -> Plan:  # noqa: ARG001
+        variant = Variant("rows", (EXAMPLES / "softmax.py").read_text(), "rows of 8192 at most")
+        given = Operand("x", "input", graph.sources[0].name)
+        return Plan("softmax", (variant,), (given, Operand("y", "output", result=0)))
+
+    outcome = generate(torch.nn.Softmax(-1), [torch.randn(3, 9000)], strategy=whole_rows)
+    verdict = outcome.verdict
+    assert verdict.exit_status == 1
+    refused = [case for case in verdict.cases if "not supported" in (case.message or "")]
+    assert refused[0] == verdict.cases[0]
+    assert verdict.cases[0].correct is False
+    assert all(case.correct is None for case in refused[2:])
+    assert any(case.correct for case in verdict.cases)
+    assert verdict.time_us is None
+
+    fine = generate(torch.nn.Softmax(-1), [torch.randn(3, 900)], strategy=whole_rows)
+    assert fine.verdict.ok
+
+
+def test_programs_that_do_not_compile_are_a_negative_verdict(tmp_path: Path) -> None:
+    def broken(graph: Graph, soc: str) -> Plan:
+        plan = norm_plan(graph, soc)
+        return Plan(plan.name, plan.variants[2:], plan.operands)
+
+    file = tmp_path / "norm.py"
+    file.write_text(NORM)
+    outcome = generate(file, strategy=broken, out=tmp_path / "op")
+    assert outcome.verdict.compiled is False
+    assert "copyaway" in outcome.verdict.diagnostics[0].message
+    assert outcome.verdict.exit_status == 1
 
 
 def test_what_cannot_be_planned_leaves_nothing(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from npuforge.errors import UsageError
 from npuforge.plan import Plan
 from npuforge.spec.graph import Graph, Symbol, TensorType
 
@@ -27,6 +28,7 @@ _WHOLE = 2_000_000  # elements up to which the given sizes are run as they are
 _SCALED = 800_000  # elements to come down to otherwise
 _ODD = 120_000
 _HEAVY = 8_000_000  # elements in every case beyond which there are fewer cases
+_MOST = 250_000_000  # elements in every case beyond which there is no proof
 _LIGHT = ("given", "other values", "scaled", "scaled evenly", "primes", "least")
 _ALIGNMENTS = (128, 32, 16, 8, 4, 2, 1)
 _SMALL = (7, 5, 3, 9)
@@ -51,10 +53,15 @@ class ProofCase:
 
 
 def choose(graph: Graph) -> list[ProofCase]:
-    """The cases, the given sizes first."""
+    """The cases, the given sizes first; `UsageError` for a module too large to run."""
     free = free_symbols(graph)
     example = {symbol.name: symbol.example for symbol in free}
     count = counter(graph)
+    if fixed_elements(graph) > _MOST:
+        raise UsageError(
+            f"{graph.name} cannot be proven: {fixed_elements(graph)} elements in every case, "
+            "and no axis of them may vary"
+        )
     if count(example) <= _WHOLE:
         whole = (example,)
         cases = [

@@ -112,6 +112,8 @@ class _Run:
             Toolchain.find().runtime()
             graph = self.module.graph
         cases = choose(graph)
+        for name, value in graph.scalars.items():
+            self.notes.append(f"the argument {name} is fixed at {value}")
         references = References(self.module, cases)
         with self.stage("plan"):
             plan = self.planner(graph, chip)

@@ -232,10 +232,17 @@ def put(path: Path, content: Any) -> None:
     made.replace(path)
 
 
-def question() -> dict[str, Any]:
-    """What the other side wants next, once it knows."""
+def stopped(folder: Path) -> bool:
+    """Whether the other side wants nothing more."""
+    return (folder / "stop.json").exists()
+
+
+def question() -> dict[str, Any] | None:
+    """What the other side wants next, once it knows; None: nothing."""
     path = Path("question.json")
     while not path.exists():
+        if stopped(Path()):
+            return None
         time.sleep(0.01)
     found: dict[str, Any] = json.loads(path.read_text("utf-8"))
     return found
@@ -322,7 +329,7 @@ def main() -> None:
     sys.path.append(job["package"])
     serve = importlib.import_module(job["then"]).serve
     wanted = question()
-    if "stop" not in wanted:
+    if wanted is not None:
         serve(captured, wanted, Path())
 
 

@@ -29,6 +29,7 @@ _PACKAGE = Path(__file__).parent.parent
 _LIMITS = Limits(cpu_s=240.0, wall_s=600.0, memory_bytes=8 << 30)
 _MOST_JSON = 64 << 20
 _POLL_S = 0.01
+STOP = "stop.json"  # the process ends when it finds this
 
 
 def operator_name(text: str) -> str:
@@ -91,7 +92,7 @@ class ModuleSession:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._write("question.json", {"stop": True})
+        self._write(STOP, True)
         if kind is None or issubclass(kind, Exception):
             self._thread.join(timeout=2.0)
         self._place.cleanup()
