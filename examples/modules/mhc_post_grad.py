@@ -26,7 +26,8 @@ class Model(torch.nn.Module):
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
         grad, streams, out = gy.float(), x.float(), h_out.float()
         grad_x = (h_res[:, :, :, None] * grad[:, None, :, :]).sum(dim=2)
-        grad_h_res = (streams[:, :, None, :] * grad[:, None, :, :]).sum(dim=-1)
+        columns = [(streams * grad[:, j, None, :]).sum(dim=-1) for j in range(STREAMS)]
+        grad_h_res = torch.stack(columns, dim=2)
         grad_h_out = (h_post[:, :, None] * grad).sum(dim=1)
         grad_h_post = (out[:, None, :] * grad).sum(dim=-1)
         return grad_x.to(x.dtype), grad_h_res, grad_h_out.to(h_out.dtype), grad_h_post
