@@ -27,6 +27,8 @@ from npuforge.spec.size import product
 LOWEST = "-3.4028234663852886e+38"
 _NEUTRAL = {"sum": "0.0", "prod": "1.0", "max": "-tl.inf", "min": "tl.inf"}
 _JOIN = {"sum": "add", "prod": "mul", "max": "maximum", "min": "minimum"}
+# Folds whose state holds another fold of the same values: peaks, and means.
+_COMES_WITH = {"sumexp": "max", "squares": "sum"}
 _FAR = "3.0e38"  # no place: larger than every index
 
 
@@ -44,6 +46,7 @@ class _State:
 
     item: Item
     regs: list[Reg] = field(default_factory=list)
+    host: Item | None = None  # the fold whose state this one is read from
 
 
 def folded(nest: Nest, name: str, why: str, choice: Choice, parts: Parts | None) -> Launch:
@@ -88,7 +91,8 @@ class _Folded:
         self, nest: Nest, name: str, why: str, choice: Choice, parts: Parts | None
     ) -> None:
         self.nest, self.name, self.why, self.choice, self.parts = nest, name, why, choice, parts
-        self.scope = Scope(name)
+        self.scope = Scope()
+        self.prefix = f"k{name.rpartition('_')[2]}" if name[-1].isdigit() else "k1"
         geometry = _Geometry(nest)
         self.row, self.col, self.folds = geometry.row, geometry.col, geometry.folds
         self.kept_outer, self.folded_outer = geometry.kept_outer, geometry.folded_outer
@@ -102,6 +106,9 @@ class _Folded:
         self.base[self.moving] = "start"
         if self.row is not None and self.col is not None:
             self.base[self.col] = "0"
+            self.scope.size(nest.sizes[self.row], "rows")
+        if self.col is not None:
+            self.scope.size(nest.sizes[self.col], "cols")
         self.start, self.body, self.end = Block(), Block(), Block()
         self.before = ItemCode(self.scope, self.row, self.col, self.base, Block(), kept=True)
         self.code = ItemCode(
@@ -111,7 +118,6 @@ class _Folded:
             self.scope, self.row, self.col, self.base, self.end, before=self.before
         )
         self.seen = False  # whether elements are counted
-        self.running: set[Reg] = set()  # largest so far, of sums of exponentials
 
     @property
     def cut_folds(self) -> bool:
@@ -135,17 +141,21 @@ class _Folded:
     # States
 
     def _states(self, folds: list[Item]) -> list[_State]:
-        """A state for each fold; the largest of what `sumexp` folds comes with it."""
-        sums = {id(fold.args[0]): fold for fold in folds if fold.op == "sumexp"}
+        """A state for each fold; some come with the state of another."""
+        hosts = {
+            (_COMES_WITH[fold.op], id(fold.args[0])): fold
+            for fold in folds
+            if fold.op in _COMES_WITH
+        }
         states: dict[int, _State] = {}
         for fold in folds:
-            if fold.op == "max" and id(fold.args[0]) in sums:
-                continue
-            states[id(fold)] = self._begin(fold)
-            self._step(states[id(fold)])
+            if (fold.op, id(fold.args[0])) not in hosts:
+                states[id(fold)] = self._begin(fold)
+                self._step(states[id(fold)])
         for fold in folds:
-            if id(fold) not in states:
-                states[id(fold)] = _State(fold, states[id(sums[id(fold.args[0])])].regs[:1])
+            host = hosts.get((fold.op, id(fold.args[0])))
+            if host is not None:
+                states[id(fold)] = _State(fold, states[id(host)].regs[:1], host)
         return [states[id(fold)] for fold in folds]
 
     def _kept_class(self) -> Class:
@@ -172,7 +182,6 @@ class _Folded:
         cls = self._kept_class()
         if kind == "sumexp":
             peak = self._new(cls, "float32", LOWEST)
-            self.running.add(peak)
             return _State(item, [peak, self._new(cls, "float32", "0.0")])
         self.seen = True
         return _State(item, [self._new(cls, "float32", "0.0"), self._new(cls, "float32", "0.0")])
@@ -265,8 +274,8 @@ class _Folded:
         cls = self._kept_class()
         if kind in ("sumexp", "squares"):
             return state.regs[1]
-        if kind == "max" and state.regs[0] in self.running:
-            return state.regs[0]
+        if state.host is not None:
+            return state.regs[0] if kind == "max" else self._sum_of_mean(state)
         if kind in _JOIN:
             return self._collapse(kind, state.regs[0], cls)
         best, place = state.regs
@@ -281,6 +290,16 @@ class _Folded:
             "tl.select({d}, {0}, {1}, {2})", "full", "float32", mask, place, _FAR, over=False
         )
         return self._collapse("min", kept, cls)
+
+    def _sum_of_mean(self, state: _State) -> Reg:
+        """The sum, from the mean that squares are kept with."""
+        if self.parts is not None:
+            number = "seen"
+        else:
+            total = product([self.nest.sizes[axis] for axis in state.item.folds])
+            number = f"float({self.scope.size(total)})"
+        text = "tl.mul({d}, {0}, {1})"
+        return self.after.emit(text, state.regs[0].cls, "float32", state.regs[0], number)
 
     def _collapse(self, kind: str, acc: Reg, cls: Class) -> Reg:
         if cls == "full":
@@ -386,8 +405,9 @@ class _Folded:
         head = f"def {self.name}({', '.join(self.scope.parameters)}):"
         doc = [f"    # {line}" for line in self.why.splitlines()]
         text = [head, *doc, *(f"    {line}" for line in [*declared, *lines])]
-        call = f"{self.name}[{self.name}_cores]({', '.join(self.scope.arguments)})"
-        whole = None if self.row is None else "cols"
+        call = f"{self.name}[{self.prefix}_cores]({', '.join(self.scope.arguments)})"
+        assert self.col is not None
+        whole = None if self.row is None else self.scope.size(self.nest.sizes[self.col])
         return Launch("\n".join(text), [*host, call], (), self.name, whole)
 
     def _elements(self, count: str) -> str:
@@ -402,7 +422,7 @@ class _Folded:
         if more:
             tiles = self._number("tiles")
             lines += [f"start = {rest} % {tiles} * {tile}", tail]
-            return f"({rest} // {tiles})"
+            return f"{rest} // {tiles}"
         lines += [f"start = {rest} * {tile}", tail]
         return rest
 
@@ -419,17 +439,17 @@ class _Folded:
         return lines
 
     def _number(self, what: str) -> str:
-        return self.scope.number(what, f"{self.name}_{what}")
+        return self.scope.number(what, f"{self.prefix}_{what}")
 
     def _host(self, buffers: list[Buffer]) -> list[str]:
-        p, choice = self.name, self.choice
+        p, choice = self.prefix, self.choice
         assert self.moving is not None
         assert self.col is not None
         moving = str(self.nest.sizes[self.moving])
         cols = str(self.nest.sizes[self.col])
         kept = str(product([self.nest.sizes[axis] for axis in self.kept_outer]))
         folded_count = str(product([self.nest.sizes[axis] for axis in self.folded_outer]))
-        fit = choice.fits.get(p) or _estimate(buffers, two=self.row is not None)
+        fit = choice.fits.get(self.name) or _estimate(buffers, two=self.row is not None)
         lines = [f"# {line}" for line in self.why.splitlines()]
         if self.row is None:
             lines += [
@@ -448,6 +468,9 @@ class _Folded:
         share = most
         if not self.cut_folds:
             wanted = f"tl.cdiv({product_text(moving, kept)}, {choice.rounds} * tl.num_cores())"
+            share = f"tl.align_up({wanted}, {step})" if step != "1" else wanted
+        if self.cut_folds and self.parts is not None:  # every part gets a tile
+            wanted = f"tl.cdiv({product_text(moving, folded_count)}, {self.parts.count})"
             share = f"tl.align_up({wanted}, {step})" if step != "1" else wanted
         bounds = ", ".join(dict.fromkeys([f"{p}_fit", most, share]))
         lines.append(f"{p}_tile = max({least}, min({bounds}))")

@@ -94,14 +94,13 @@ class Planner:
             self.compute(group)
 
     def written_directly(self, value: Value, out: Tensor) -> bool:
-        """A result of a special operation as it is: the operation writes the output itself."""
+        """A temporary as it is, under whatever shape: the output takes its place."""
         if not isinstance(value, Load) or not is_whole(value) or value.dtype != out.dtype:
             return False
         if all(out is not parameter.tensor for parameter in self.program.parameters):
             return False
         memory = value.tensor.memory
-        fresh = isinstance(memory.producer, Special) and id(memory) not in self._done
-        if not fresh or memory.given:
+        if memory.producer is None or id(memory) in self._done or memory.given:
             return False
         memory.given = out.given
         self.prepare(value)
@@ -146,10 +145,11 @@ class Planner:
         work = 1
         for axis in nest.sizes:
             work *= nest.extent(axis)
-        if pieces * 4 >= self.cores * 3 or work < 32768:
+        parts = 1 if work < 32768 else _parts(pieces, self.cores)
+        if parts == 1:
             self.add(folded(nest, self.fresh(), _WHY["fold"], self.choice, None))
-            return
-        self.fold_in_parts(roots, max(2, self.cores // max(1, pieces)))
+        else:
+            self.fold_in_parts(roots, parts)
 
     def fold_in_parts(self, roots: Sequence[Root], count: int) -> None:
         reduces: list[Reduce] = []
@@ -195,7 +195,8 @@ class Planner:
             if isinstance(memory.producer, Special):
                 self.special(memory.producer)
             else:
-                self.name_temporary(memory)
+                if not memory.given:
+                    self.name_temporary(memory)
                 self.compute([(memory.producer, memory)])
 
     def name_temporary(self, tensor: Tensor) -> None:
@@ -258,6 +259,19 @@ _WHY = {
     "fold": "Each core folds its own pieces; tiles are combined element by element first.",
     "parts": "Too few results for all cores: each core folds a part and keeps its state.",
 }
+
+
+def _parts(pieces: int, cores: int) -> int:
+    """Fewest parts of each piece that keep nearly all cores busy until the end."""
+
+    def busy(parts: int) -> float:
+        units = pieces * parts
+        return units / (-(-units // cores) * cores)
+
+    return next((parts for parts in range(1, cores) if busy(parts) >= _BUSY), cores)
+
+
+_BUSY = 0.85
 
 
 def _reduces(value: Value) -> Iterator[Reduce]:

@@ -11,9 +11,8 @@ from npuforge.spec.size import Size
 
 @dataclass
 class Scope:
-    """Parameters in the order of first use. `prefix` keeps host names of launches apart."""
+    """Parameters in the order of first use."""
 
-    prefix: str
     tensors: dict[int, Tensor] = field(default_factory=dict)
     numbers: dict[str, str] = field(default_factory=dict)  # parameter: host expression
     _of_size: dict[Size, str] = field(default_factory=dict)

@@ -44,13 +44,18 @@ def tiled(nest: Nest, shape: TileShape, name: str, why: str, choice: Choice) -> 
 class _Tiled:
     def __init__(self, nest: Nest, shape: TileShape, name: str, why: str, choice: Choice) -> None:
         self.nest, self.shape, self.name, self.why, self.choice = nest, shape, name, why, choice
-        self.scope = Scope(name)
+        self.scope = Scope()
         axes = nest.order()
         self.col: Axis | None = axes[-1] if axes else None
         self.row: Axis | None = axes[-2] if shape in ("rows", "columns") else None
         self.outer = [axis for axis in axes if axis not in (self.row, self.col)]
         covered = {"flat": None, "line": self.col, "rows": self.col, "columns": self.row}[shape]
         self.whole = set() if covered is None else {covered}
+        self.prefix = f"k{name.rpartition('_')[2]}" if name[-1].isdigit() else "k1"
+        if self.col is not None:
+            self.scope.size(nest.sizes[self.col], "cols")
+        if self.row is not None:
+            self.scope.size(nest.sizes[self.row], "rows")
 
     def launch(self) -> Launch:
         frame, base = self._frame()
@@ -116,7 +121,8 @@ class _Tiled:
         doc = [f"    # {line}" for line in self.why.splitlines()]
         text = [head, *doc, *(f"    {line}" for line in [*declared, *lines])]
         call = f"{self.name}[{cores}]({', '.join(self.scope.arguments)})"
-        whole = {"flat": None, "line": None, "rows": "cols", "columns": "rows"}[self.shape]
+        covered = next(iter(self.whole), None)
+        whole = None if covered is None else self.scope.size(self.nest.sizes[covered])
         tuned = self.name if "tile" in self.scope.numbers else None
         return Launch("\n".join(text), [*host, call], (), tuned, whole)
 
@@ -171,7 +177,7 @@ class _Tiled:
         return lines
 
     def _number(self, what: str) -> str:
-        return self.scope.number(what, f"{self.name}_{what}")
+        return self.scope.number(what, f"{self.prefix}_{what}")
 
     # Host
 
@@ -179,12 +185,12 @@ class _Tiled:
         return [f"# {line}" for line in self.why.splitlines()]
 
     def _host(self, buffers: list[Buffer]) -> tuple[list[str], str]:
-        p, choice = self.name, self.choice
+        p, choice = self.prefix, self.choice
         assert self.col is not None
         cols = str(self.nest.sizes[self.col])
         lines = self._host_start()
         cores = f"{p}_cores"
-        fit = choice.fits.get(p) or _estimate(buffers, self.shape)
+        fit = choice.fits.get(self.name) or _estimate(buffers, self.shape)
         outer = str(product([self.nest.sizes[axis] for axis in self.outer]))
         moving = cols
         if self.shape == "line":
