@@ -9,14 +9,12 @@ from typing import Any
 
 import torch
 
-import npuforge.plan.special.pooling
-import npuforge.plan.special.resize  # noqa: F401
 from npuforge.lower.compiler import lower
 from npuforge.lower.on_twin import TwinProgram
 from npuforge.plan.expand import expander
 from npuforge.plan.expand.rules import RULES
 from npuforge.plan.launch import Parameter, Program
-from npuforge.plan.special import WRITERS, Job
+from npuforge.plan.special import Job, writer_of
 from npuforge.plan.values import Load, Special, Tensor, load
 from npuforge.spec.graph import Node, TensorType
 from npuforge.spec.size import Size
@@ -85,7 +83,7 @@ class Operation:
             arguments.append(Tensor(value.tensor.name, value.shape, value.dtype))
         results = [Tensor("y", special.shapes[0], special.dtypes[0])]
         job = Job(special, arguments, results, "probe_kernel", example, workspace)
-        program.launches += WRITERS[special.op](job)
+        program.launches += writer_of(special)(job)
         return program.text()
 
     def _shape(self, place: int, tensor: torch.Tensor) -> tuple[Size, ...]:
@@ -96,7 +94,9 @@ class Operation:
         )
 
 
-def agree(operation: Operation, *others: Sequence[torch.Tensor]) -> None:
+def agree(
+    operation: Operation, *others: Sequence[torch.Tensor], tolerance: float | None = None
+) -> None:
     """The program computes what PyTorch does, for the example and for further inputs."""
     text = operation.program()
     twin = TwinProgram(lower(text))
@@ -110,12 +110,12 @@ def agree(operation: Operation, *others: Sequence[torch.Tensor]) -> None:
         assert not result.races, (result.races[0], text)
         assert not any(result.unwritten.values()), text
         found = torch.from_numpy(result.tensors["y"].values().astype("float32"))
-        tolerance = TOLERANCES[wanted.dtype]
+        allowed = tolerance or TOLERANCES[wanted.dtype]
         torch.testing.assert_close(
             found.reshape(wanted.shape),
             wanted.float(),
-            rtol=tolerance,
-            atol=tolerance,
+            rtol=allowed,
+            atol=allowed,
             equal_nan=True,
             msg=lambda message: f"{message}\n{operation.op}{operation.arguments}\n{text}",
         )

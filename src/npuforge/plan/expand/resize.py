@@ -72,3 +72,32 @@ for _name, _axes in (("linear1d", 1), ("bilinear2d", 2), ("trilinear3d", 3)):
     _smooth(f"upsample_{_name}", _axes, "linear")
 _smooth("upsample_bicubic2d", 2, "cubic")
 _smooth("_upsample_bilinear2d_aa", 2, "antialias")
+
+
+@rule("aten.affine_grid_generator.default")
+def _affine_grid(node: Node, theta: Value, size: Any, align_corners: bool) -> Value:
+    if theta.dtype != "float32" or len(size) != 4:
+        raise refuse(node, "grids are planned for images, in float32")
+    shape = node.type.sizes
+    special = Special(
+        "affine_grid", (theta,), (shape,), (theta.dtype,), {"align": align_corners}, node.name
+    )
+    return results(special)[0]
+
+
+_MODES = ("bilinear", "nearest")
+_PADDINGS = ("zeros", "border", "reflection")
+
+
+@rule("aten.grid_sampler_2d.default", "aten.grid_sampler.default")
+def _grid_sampler(
+    node: Node, x: Value, grid: Value, mode: int, padding: int, align_corners: bool
+) -> Value:
+    if x.dtype != "float32" or len(x.shape) != 4:
+        raise refuse(node, "sampling is planned for images, in float32")
+    if mode >= len(_MODES):
+        raise refuse(node, "bicubic sampling is not planned")
+    data = {"mode": _MODES[mode], "padding": _PADDINGS[padding], "align": align_corners}
+    shape = node.type.sizes
+    special = Special("grid_sample", (x, grid), (shape,), (x.dtype,), data, node.name)
+    return results(special)[0]
