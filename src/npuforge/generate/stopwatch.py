@@ -25,6 +25,7 @@ _STEADY = 100_000_000  # elements that no longer fit a cache
 _PERIOD = 40_000_000
 _ROUNDS = (48, 12)  # rows in a period are a multiple of this: cores, or cores with parts of rows
 _LEAST_PERIODS = 4
+_SCALES = (1, 2, 4)
 _PROPORTION = (0.75, 1.25)
 
 
@@ -53,8 +54,10 @@ class _Split:
 def in_full(program: TwinProgram, plan: Plan, graph: Graph, trace: Path) -> Timed:
     """The time at the given shapes; `trace` gets a timeline."""
     sizes = fewer_rows(graph, None)
-    split = _split(graph, sizes)
-    if split is not None:
+    for scale in _SCALES:  # tiles may cover more rows than a period: then a longer one is tried
+        split = _split(graph, sizes, scale)
+        if split is None:
+            break
         timed = _by_periods(program, plan, graph, sizes, split, trace)
         if timed is not None:
             return timed
@@ -62,7 +65,7 @@ def in_full(program: TwinProgram, plan: Plan, graph: Graph, trace: Path) -> Time
     return Timed(result, result.timing_note)
 
 
-def _split(graph: Graph, sizes: Sizes) -> _Split | None:
+def _split(graph: Graph, sizes: Sizes, scale: int) -> _Split | None:
     count = counter(graph)
     if count(sizes) <= _IN_FULL:
         return None
@@ -72,7 +75,7 @@ def _split(graph: Graph, sizes: Sizes) -> _Split | None:
     whole = sizes[outer.name]
     a_row = max(1, count({**sizes, outer.name: 2}) - count({**sizes, outer.name: 1}))
     for rounds in _ROUNDS:
-        period = rounds * _up(_PERIOD, rounds * a_row)
+        period = scale * rounds * _up(_PERIOD, rounds * a_row)
         first = period * _up(_STEADY, period * a_row) + whole % period
         if whole >= first + _LEAST_PERIODS * period:
             return _Split(outer.name, whole, first, period)

@@ -18,12 +18,14 @@ from npuforge.generate.events import CandidateTimed, Observer, silent
 from npuforge.lower.compiler import lower
 from npuforge.lower.on_twin import TwinProgram
 from npuforge.plan import Plan, Variant
+from npuforge.sandbox import Limits
 from npuforge.spec.graph import Graph
 from npuforge.tile.source import TileError
 from npuforge.verdict import Diagnostic
 
 _AT_ONCE = 2
 _COMPARED_ELEMENTS = 100_000_000
+_LIMITS = Limits(cpu_s=12.0, wall_s=60.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +89,7 @@ class _Tuner:
             problem = f"its AscendC does not compile: {said}"
             return Trial(variant, True, program, problem=problem, diagnostics=found)
         try:
-            result = program.time(self.shapes)
+            result = program.time(self.shapes, limits=_LIMITS)
         except UsageError as error:
             return Trial(variant, True, program, problem=f"refuses the shapes: {error}")
         if result.error is not None or result.timing is None:

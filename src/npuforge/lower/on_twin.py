@@ -17,6 +17,7 @@ from npuforge.dtypes import HostTensor
 from npuforge.lower.compiler import Lowered
 from npuforge.lower.formats import direct
 from npuforge.lower.tiling import Tiling, compute_tiling
+from npuforge.sandbox import Limits
 from npuforge.tile.expr import Number
 from npuforge.twin.execute import Mode, RunResult, execute
 from npuforge.twin.kernel import Kernel, KernelBuild
@@ -67,9 +68,10 @@ class TwinProgram:
         attributes: Mapping[str, Number] | None = None,
         *,
         trace: Path | None = None,
+        limits: Limits | None = None,
     ) -> RunResult:
         """Model the time for inputs of these shapes, without data; `trace` gets the timeline."""
-        return self._execute(shapes, {}, attributes, "time", trace)
+        return self._execute(shapes, {}, attributes, "time", trace, limits)
 
     def _execute(
         self,
@@ -78,13 +80,15 @@ class TwinProgram:
         attributes: Mapping[str, Number] | None,
         mode: Mode,
         trace: Path | None = None,
+        limits: Limits | None = None,
     ) -> RunResult:
         tiling = compute_tiling(self.lowered, shapes, attributes)
         if not self.build.ok:
             first = self.build.diagnostics[0].message if self.build.diagnostics else self.build.log
             return RunResult(error=f"the kernel does not compile: {first}")
         launch = Launch(tiling.blocks, self._arguments(shapes, held, tiling))
-        return execute(self.build, launch, mode=mode, soc=self.lowered.soc, trace=trace)
+        soc = self.lowered.soc
+        return execute(self.build, launch, mode=mode, soc=soc, trace=trace, limits=limits)
 
     def _arguments(
         self,
