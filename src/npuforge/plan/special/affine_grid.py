@@ -94,20 +94,7 @@ def affine_grid(job: Job) -> list[Launch]:
         f"{p}cores = max(1, min(tl.num_cores(), {p}tiles))",
         f"{p}per_core = tl.cdiv({p}tiles, {p}cores)",
     )
-    names = [
-        "tiles",
-        "per_core",
-        "blocks",
-        "rows",
-        "points",
-        "height",
-        "width",
-        "dx",
-        "dy",
-        "x0",
-        "y0",
-    ]
-    arguments = ", ".join([theta.name, y.name, *(p + name for name in names)])
+    arguments = ", ".join([theta.name, y.name, *(p + name for name in _PARAMETERS)])
     lines.add(f"{job.name}[{p}cores]({arguments})")
     text = _KERNEL.format(name=job.name, parameters=", ".join(_PARAMETERS))
     return [Launch(text, lines.found, [images, height, width])]
