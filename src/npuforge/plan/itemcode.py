@@ -16,7 +16,7 @@ from npuforge.plan.arith import is_float
 from npuforge.plan.nest import Access, Axis, Item
 from npuforge.plan.plan import PlanError
 from npuforge.plan.scope import Scope, product_text, sum_text
-from npuforge.plan.tilecode import Block, Class, Instr, Reg
+from npuforge.plan.tilecode import WIDTH, Block, Class, Instr, Reg
 from npuforge.spec.size import Size
 
 Kind = Literal["float32", "int32", "mask"]
@@ -34,7 +34,7 @@ _TILES = {"pow": "pow", "floor_mod": "floor_mod"}
 _COMPARE = ("lt", "le", "gt", "ge", "eq", "ne")
 _SWAPPED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
 _LOGIC = {"and": "mask_and", "or": "mask_or"}
-_RANK: dict[Class, int] = {"one": 0, "row": 1, "col": 1, "full": 2}
+_RANK: dict[Class, int] = {"one": 0, "row": 1, "col": 1, "full": 2, "turned": 2}
 
 
 def kind_of(dtype: str) -> Kind:
@@ -206,7 +206,7 @@ class ItemCode:
         place = sum_text(*terms)
         return pointer if place == "0" else f"{pointer} + {place}"
 
-    def _load(self, item: Item) -> Reg:
+    def _load(self, item: Item) -> Operand:
         access = item.access
         assert access is not None
         cls = self.cls(item)
@@ -219,14 +219,41 @@ class ItemCode:
         if cls == "full" and self.row is not None:
             assert down is not None
             if along != one:
-                raise PlanError(f"reading {access.tensor.name} across its rows is not planned")
+                return self._load_turned(item, access)
             text += f", stride={self.scope.size(down)}"
-        elif (cls == "row" and along != one) or (cls == "full" and along != one):
-            raise PlanError(f"reading {access.tensor.name} in steps of {along} is not planned")
-        elif cls == "col" and down != one:
-            raise PlanError(f"reading {access.tensor.name} in steps of {down} is not planned")
+        elif cls == "full" and along == Size.of(-1):
+            return self._load_backwards(item, access)
+        elif (cls in ("row", "full") and along != one) or (cls == "col" and down != one):
+            step = along if cls != "col" else down
+            raise PlanError(f"reading {access.tensor.name} in steps of {step} is not planned")
         self.block.copyin.append(Instr(text + ")", (reg,)))
         return reg
+
+    def _load_turned(self, item: Item, access: Access) -> Reg:
+        """A tile that lies turned in memory: read as it lies, then transposed."""
+        assert self.row is not None
+        assert self.col is not None
+        along = access.strides[self.col]
+        if access.strides.get(self.row) != Size.of(1):
+            raise PlanError(f"reading {access.tensor.name} in steps of {along} is not planned")
+        lying = Reg("turned", item.dtype, "in", kept=self.kept)
+        text = f"tl.load({self.address(access)}, {{d}}, stride={self.scope.size(along)})"
+        self.block.copyin.append(Instr(text, (lying,)))
+        if WIDTH[item.dtype] in (2, 4) and item.dtype != "bfloat16":
+            return self.emit("tl.transpose({d}, {0})", "full", item.dtype, lying, over=False)
+        wide = self.emit("tl.cast({d}, {0})", "turned", kind_of(item.dtype), lying, over=False)
+        return self.emit("tl.transpose({d}, {0})", "full", wide.dtype, wide, over=False)
+
+    def _load_backwards(self, item: Item, access: Access) -> Operand:
+        """A line that is read from its end: loaded as it lies, then reversed."""
+        assert self.col is not None
+        lying = Reg("full", item.dtype, "in", kept=self.kept)
+        # The last element of the tile is the first in memory.
+        text = f"tl.load({self.address(access)} - (m - 1), {{d}})"
+        self.block.copyin.append(Instr(text, (lying,)))
+        wide = self.converted(lying, "float32" if is_float(item.dtype) else "int32")
+        assert isinstance(wide, Reg)
+        return self.emit("tl.reverse({d}, {0})", "full", wide.dtype, wide, over=False)
 
     def _iota(self, item: Item) -> Operand:
         (axis,) = item.axes

@@ -72,13 +72,31 @@ class Program:
         lines = [line for launch in self.launches for line in launch.host]
         extents = [str(size) for tensor in self.workspaces for size in tensor.shape]
         used = set(re.findall(r"\w+", " ".join(lines + extents)))
+        used |= {name for tensor in self._read for size in tensor.shape for name in size.names}
         for symbol, reading in self.symbols.items():
             if symbol in used:
                 yield f"    {symbol} = {reading}"
+        yield from self._requirements()
         for tensor in self.workspaces:
             shape = _tuple(map(str, tensor.shape))
             yield f"    {tensor.name} = tl.workspace({shape}, tl.{tensor.dtype})"
         yield from (f"    {line}" for line in lines)
+
+    @property
+    def _read(self) -> list[Tensor]:
+        return [item.tensor for item in self.parameters if item.role != "output"]
+
+    def _requirements(self) -> Iterable[str]:
+        """Shapes that the program was planned for: extents that others fix, or numbers."""
+        own = set(self.symbols.items())
+        for tensor in self._read:
+            places = [f"{tensor.name}.shape[{axis}]" for axis in range(len(tensor.shape))]
+            pairs = zip(places, tensor.shape, strict=True)
+            wrong = [f"{place} == {size}" for place, size in pairs if (str(size), place) not in own]
+            if wrong:
+                expected = ", ".join(map(str, tensor.shape))
+                condition = " and ".join(wrong)
+                yield f'    tl.require({condition}, "{tensor.name} has shape ({expected})")'
 
     def _shape(self, tensor: Tensor) -> str:
         """Shapes in annotations read extents from the inputs themselves."""

@@ -14,7 +14,7 @@ from npuforge.plan.expand import Expanded, expand
 from npuforge.plan.folds import Parts, folded, parallel_pieces, state_count
 from npuforge.plan.launch import Launch, Parameter, Program
 from npuforge.plan.levels import Level, merged, substitute
-from npuforge.plan.nest import Axis, Nest, needed, nest_of
+from npuforge.plan.nest import Access, Axis, Nest, needed, nest_of
 from npuforge.plan.plan import Operand, Plan, Variant
 from npuforge.plan.room import fit_of
 from npuforge.plan.special import Job, writer_of
@@ -131,6 +131,10 @@ class Planner:
         elif len(axes) > 1 and axis == axes[-2] and extent * each * 64 <= _ROOM:
             if any(item.op in ("argmax", "argmin") for item in nest.items):
                 return False
+            if nest.sizes[axis].known is None and not any(
+                axis in store.access.strides for store in nest.stores
+            ):
+                return False  # a plain reduction takes any number of rows the other way
             shape = "columns"
         else:
             return False
@@ -208,6 +212,10 @@ class Planner:
         axes = nest.order()
         rows = len(axes) >= 2 and nest.extent(axes[-1]) <= 4096
         shape: TileShape = "rows" if rows else "flat"
+        if any(_turned(access, axes) for access in nest.accesses):
+            shape = "turned"
+        if any(_backwards(access, axes) for access in nest.accesses):
+            shape = "flat"
         self.add(tiled(nest, shape, self.fresh(), _WHY[shape], self.choice))
 
     def special(self, special: Special) -> None:
@@ -254,11 +262,26 @@ _ROOM = 150 * 1024
 _WHY = {
     "flat": "A stream: each core takes a share of the elements.",
     "rows": "Whole rows, several at once; what a row shares is computed once a row.",
+    "turned": "Square tiles: what lies turned in memory is transposed on the way.",
     "line": "A line as a whole.",
     "columns": "All rows of a few columns at once: reductions run down the tile.",
     "fold": "Each core folds its own pieces; tiles are combined element by element first.",
     "parts": "Too few results for all cores: each core folds a part and keeps its state.",
 }
+
+
+def _turned(access: Access, axes: Sequence[Axis]) -> bool:
+    """Whether neighbours in memory are rows of the nest."""
+    one = Size.of(1)
+    return (
+        len(axes) > 1
+        and access.strides.get(axes[-1]) not in (one, None)
+        and (access.strides.get(axes[-2]) == one)
+    )
+
+
+def _backwards(access: Access, axes: Sequence[Axis]) -> bool:
+    return bool(axes) and access.strides.get(axes[-1]) == Size.of(-1)
 
 
 def _parts(pieces: int, cores: int) -> int:

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kernels that meet every element once: tiles are read, computed on and written.
 
-Four shapes of tile:
+Five shapes of tile:
 
 * `flat`: a line of the last axis, the others are loops;
 * `rows`: whole rows of the last axis, several at once; reductions along the row happen in the tile;
 * `line`: the whole last axis, one line at a time; reductions fold the line;
-* `columns`: the whole second-last axis, a piece of the last; reductions run down the tile.
+* `columns`: the whole second-last axis, a piece of the last; reductions run down the tile;
+* `turned`: pieces of both, for tensors that lie turned in memory.
 """
 
 from __future__ import annotations
@@ -23,7 +24,10 @@ from npuforge.plan.scope import Scope, product_text
 from npuforge.plan.tilecode import Block, Buffer, Frame, allocate, bytes_of
 from npuforge.spec.size import product
 
-TileShape = Literal["flat", "line", "rows", "columns"]
+TileShape = Literal["flat", "line", "rows", "columns", "turned"]
+
+# Columns of a turned tile; its rows are as many as fit.
+_TURNED = 128
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +51,9 @@ class _Tiled:
         self.scope = Scope()
         axes = nest.order()
         self.col: Axis | None = axes[-1] if axes else None
-        self.row: Axis | None = axes[-2] if shape in ("rows", "columns") else None
+        self.row: Axis | None = axes[-2] if shape in ("rows", "columns", "turned") else None
         self.outer = [axis for axis in axes if axis not in (self.row, self.col)]
-        covered = {"flat": None, "line": self.col, "rows": self.col, "columns": self.row}[shape]
+        covered = {"flat": None, "line": self.col, "rows": self.col, "columns": self.row}.get(shape)
         self.whole = set() if covered is None else {covered}
         self.prefix = f"k{name.rpartition('_')[2]}" if name[-1].isdigit() else "k1"
         if self.col is not None:
@@ -100,6 +104,9 @@ class _Tiled:
             return Frame("", cols, "", ":"), base
         assert self.row is not None
         rows = self.scope.size(self.nest.sizes[self.row], "rows")
+        if self.shape == "turned":
+            base[self.row], base[self.col] = "start", "across"
+            return Frame("tile", str(_TURNED), ":n", ":m"), base
         if self.shape == "rows":
             base[self.row], base[self.col] = "start", "0"
             return Frame("tile", cols, ":n", ":"), base
@@ -135,12 +142,10 @@ class _Tiled:
             loop = f"for u in range(first, min(first + {per_core}, {units})):"
             head = [f"first = tl.program_id(0) * {per_core}", loop]
             return [*head, *(f"    {line}" for line in [*inner, *body])]
-        moving = self.row if self.shape == "rows" else self.col
+        moving = self.row if self.shape in ("rows", "turned") else self.col
         assert moving is not None
-        extent = self.scope.size(
-            self.nest.sizes[moving], "rows" if self.shape == "rows" else "cols"
-        )
-        count = "n" if self.shape == "rows" else "m"
+        extent = self.scope.size(self.nest.sizes[moving])
+        count = "n" if self.shape in ("rows", "turned") else "m"
         per_core, tile = self._number("per_core"), self._number("tile")
         head = [f"first = tl.program_id(0) * {per_core}"]
         if not self.outer and self.shape == "flat":
@@ -160,6 +165,11 @@ class _Tiled:
         else:
             inner.append(f"start = u * {tile}")
         inner.append(f"{count} = min({tile}, {extent} - start)")
+        if self.shape == "turned":
+            cols = self.scope.size(self.nest.sizes[self.col])
+            inner.append(f"for c in range(tl.cdiv({cols}, {_TURNED})):")
+            across = [f"across = c * {_TURNED}", f"m = min({_TURNED}, {cols} - across)"]
+            body = [f"    {line}" for line in [*across, *body]]
         loop = "for u in range(first, last):"
         return [*head, loop, *(f"    {line}" for line in [*inner, *body])]
 
@@ -208,6 +218,16 @@ class _Tiled:
                 ]
                 return lines, cores
             lines.append(f"{p}_tile = max(64, min({most}, tl.align_up({cols}, 64)))")
+        elif self.shape == "turned":
+            assert self.row is not None
+            moving = str(self.nest.sizes[self.row])
+            lines += [
+                f"# A row of {_TURNED} columns takes {_ceil(fit.row)} bytes.",
+                f"{p}_fit = tl.align_down({fit.tiles_text('1')}, 16)",
+                f"{p}_share = tl.align_up(tl.cdiv({product_text(outer, moving)}, "
+                "tl.num_cores()), 16)",
+                f"{p}_tile = max(16, min({p}_fit, {p}_share))",
+            ]
         elif self.shape == "rows":
             assert self.row is not None
             moving = str(self.nest.sizes[self.row])
@@ -248,8 +268,11 @@ class _Tiled:
 def _estimate(buffers: list[Buffer], shape: TileShape) -> Fit:
     """Before the compiler was asked."""
     full, row, col = (bytes_of(buffers, cls) for cls in ("full", "row", "col"))
-    if shape == "flat":
+    if shape in ("flat", "line"):
         return Fit(row=full + 8, fixed=8192)
+    if shape == "turned":
+        tall = bytes_of(buffers, "turned")
+        return Fit(row=(full + tall + 8) * _TURNED + col, fixed=8192 + row * _TURNED)
     if shape == "rows":
         return Fit(full + 4, col + 300, row, 8192)
     return Fit(full + 4, row, col, 8192)

@@ -1,0 +1,255 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whole modules: schedules, element types, views, updates in place, and what is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from tests.plan.modules import agree, captured, module_of
+from torch import nn
+from torch.nn import functional
+
+from npuforge.plan.plan import PlanError
+from npuforge.plan.planner import plan
+
+
+def normal(*shape: int, dtype: torch.dtype = torch.float32, seed: int = 0) -> torch.Tensor:
+    generator = torch.Generator().manual_seed(seed + sum(shape))
+    return torch.randn(*shape, generator=generator).to(dtype)
+
+
+# Streams: chains of element-wise operations, types, broadcasting
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
+def test_a_chain_is_one_stream_in_every_floating_type(dtype: torch.dtype) -> None:
+    def chain(x: Any, y: Any) -> Any:
+        return torch.where(x > y, functional.gelu(x) * 2, torch.exp(-y.abs())), x - y
+
+    planned = agree(
+        chain,
+        [normal(50, 70, dtype=dtype), normal(50, 70, dtype=dtype, seed=1)],
+        [normal(3, 5, dtype=dtype), normal(3, 5, dtype=dtype, seed=1)],
+    )
+    assert planned.variants[0].program.count("@ascend_kernel") == 1
+
+
+def test_whole_numbers_and_truth_values() -> None:
+    def mixed(a: Any, b: Any, flags: Any) -> Any:
+        return a + b * 3, (a > b) & flags, torch.where(flags, a, -b)
+
+    def case(n: int) -> list[torch.Tensor]:
+        generator = torch.Generator().manual_seed(n)
+        a, b = (torch.randint(-50, 50, (n, 33), generator=generator) for _ in range(2))
+        flags = torch.randint(0, 2, (n, 33), generator=generator).bool()
+        return [a.to(torch.int32), b.to(torch.int32), flags]
+
+    agree(mixed, case(40), case(7))
+
+
+def test_rows_columns_and_single_numbers_are_repeated() -> None:
+    def spread(x: Any, row: Any, column: Any, number: Any) -> Any:
+        return (x * row + column) / number
+
+    def case(rows: int, cols: int) -> list[torch.Tensor]:
+        return [normal(2, rows, cols), normal(cols), normal(rows, 1), normal(1) + 3]
+
+    planned = agree(spread, case(37, 100), case(5, 3))
+    assert "[:n, None]" in planned.variants[0].program
+
+
+def test_a_number_for_each_channel_of_images() -> None:
+    def scaled(x: Any, scale: Any) -> Any:
+        return x * scale.view(1, -1, 1, 1)
+
+    agree(scaled, [normal(2, 5, 7, 9), normal(5)], [normal(3, 4, 2, 2), normal(4)])
+
+
+def test_arguments_by_value_and_by_index() -> None:
+    def indexed(x: Any) -> Any:
+        return x * torch.arange(x.shape[1], dtype=torch.float32) + 0.5
+
+    agree(indexed, [normal(20, 45)], [normal(3, 130)])
+
+
+# Views
+
+
+def test_views_cost_nothing_but_their_offsets() -> None:
+    def halves(x: Any) -> Any:
+        half = x.shape[-1] // 2
+        left, right = x[..., :half], x[..., half : 2 * half]
+        return torch.cat([left * right, left + right], dim=-1)
+
+    agree(halves, [normal(6, 40)], [normal(3, 10)])
+
+
+def test_what_lies_turned_is_transposed() -> None:
+    def turned(x: Any, y: Any) -> Any:
+        return x.transpose(1, 2) * 2 + y
+
+    agree(
+        turned,
+        [normal(2, 130, 70), normal(2, 70, 130)],
+        [normal(1, 5, 300), normal(1, 300, 5)],
+    )
+
+
+def test_reversed_lines() -> None:
+    agree(lambda x: x.flip(-1) + x, [normal(4, 5000)], [normal(3, 37)])
+
+
+# Reductions
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16])
+def test_softmax_of_rows_that_fit_and_rows_that_do_not(dtype: torch.dtype) -> None:
+    agree(
+        lambda x: torch.softmax(x, -1),
+        [normal(60, 100, dtype=dtype)],
+        [normal(3, 7, dtype=dtype)],
+    )
+    planned = agree(
+        lambda x: torch.log_softmax(x, -1),
+        [normal(48, 30000, dtype=dtype)],
+        [normal(4, 9000, dtype=dtype)],
+    )
+    assert planned.variants[0].program.count("@ascend_kernel") == 2
+
+
+def test_softmax_down_the_columns() -> None:
+    agree(lambda x: torch.softmax(x, 1), [normal(3, 20, 500)], [normal(2, 20, 37)])
+
+
+@pytest.mark.parametrize("axes", [(0,), (1,), (2,), (0, 2), (0, 1, 2), (1, 2)])
+def test_sums_over_any_axes(axes: tuple[int, ...]) -> None:
+    agree(
+        lambda x: (x * x).sum(axes),
+        [normal(6, 70, 130)],
+        [normal(3, 5, 7)],
+        [normal(2, 300, 33)],
+        loose=10.0,
+    )
+
+
+def test_few_long_results_are_folded_in_parts() -> None:
+    def statistics(x: Any) -> Any:
+        return x.mean(), x.var(), x.max(), x.amin()
+
+    planned = agree(statistics, [normal(400, 1000) + 5], [normal(3, 7)], loose=2.0)
+    assert "part" in planned.variants[0].program
+
+
+def test_products_and_norms() -> None:
+    agree(
+        lambda x: ((1 + x * 0.01).prod(-1), x.norm(p=1, dim=-1), x.norm(p=3, dim=-1)),
+        [normal(30, 90)],
+        [normal(3, 50)],
+        loose=5.0,
+    )
+
+
+@pytest.mark.parametrize("axis", [0, 1, -1])
+def test_places_of_the_largest_and_smallest(axis: int) -> None:
+    agree(
+        lambda x: (x.argmax(axis), x.argmin(axis), x.max(axis)[0]),
+        [normal(5, 60, 90)],
+        [normal(3, 7, 50)],
+    )
+
+
+def test_layer_norm_in_a_tile_and_beyond() -> None:
+    class Short(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.norm = nn.LayerNorm(200)
+            nn.init.normal_(self.norm.weight)
+            nn.init.normal_(self.norm.bias)
+
+        def forward(self, x: Any) -> Any:
+            return functional.relu(self.norm(x))
+
+    agree(Short, [normal(100, 200) + 100], [normal(3, 200)], loose=10.0)
+
+    class Long(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.norm = nn.LayerNorm([7, 9000])
+
+        def forward(self, x: Any) -> Any:
+            return self.norm(x)
+
+    agree(Long, [normal(60, 7, 9000) + 100], [normal(2, 7, 9000)], loose=10.0)
+
+
+def test_batch_norm_updates_its_statistics() -> None:
+    class Norm(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.norm = nn.BatchNorm2d(6)
+            nn.init.normal_(self.norm.weight)
+
+        def forward(self, x: Any) -> Any:
+            return self.norm(x)
+
+    planned = agree(Norm, [normal(4, 6, 40, 50)], [normal(2, 6, 3, 5)], loose=2.0)
+    assert [operand.role for operand in planned.operands].count("inout") == 3
+
+
+def test_a_loss_over_rows_then_over_all() -> None:
+    def loss(x: Any, y: Any) -> Any:
+        return (1 - functional.cosine_similarity(x, y, dim=1)).mean()
+
+    agree(loss, [normal(64, 300), normal(64, 300, seed=3)], [normal(5, 9), normal(5, 9, seed=3)])
+
+
+def test_cross_entropy() -> None:
+    def case(rows: int, classes: int) -> list[torch.Tensor]:
+        generator = torch.Generator().manual_seed(rows)
+        return [normal(rows, classes), torch.randint(0, classes, (rows,), generator=generator)]
+
+    agree(lambda x, y: functional.cross_entropy(x, y) * 2, case(300, 40), case(4, 7))
+
+
+def test_an_optimizer_updates_its_tensors_in_place() -> None:
+    def step(p: Any, g: Any, m: Any, v: Any) -> Any:
+        m.mul_(0.9).add_(g, alpha=0.1)
+        v.mul_(0.99).addcmul_(g, g, value=0.01)
+        p.addcdiv_(m, v.sqrt() + 1e-8, value=-0.01)
+        return p
+
+    def case(*shape: int) -> list[torch.Tensor]:
+        state = [normal(*shape, seed=k) for k in range(3)]
+        return [*state, normal(*shape, seed=9).abs()]
+
+    agree(step, case(30, 70), case(3, 5))
+
+
+# Scans
+
+
+def test_running_sums_forwards_backwards_and_down() -> None:
+    def scans(x: Any) -> Any:
+        return x.cumsum(-1), x.flip(-1).cumsum(-1).flip(-1), x.cumsum(0)
+
+    agree(scans, [normal(30, 3000)], [normal(5, 70)], loose=30.0)
+
+
+# Refusals
+
+
+@pytest.mark.parametrize(
+    ("function", "reason"),
+    [
+        (lambda x: torch.linalg.inv(x @ x.T), "no plan for this operation"),
+        (lambda x: torch.fft.fft(x).real, "no plan"),
+    ],
+)
+def test_what_cannot_be_planned_is_named_with_its_node(function: Any, reason: str) -> None:
+    graph = captured(module_of(function), [normal(8, 8)])
+    with pytest.raises(PlanError, match=reason) as caught:
+        plan(graph)
+    assert "aten." in str(caught.value)
+    assert "\n" not in str(caught.value)
