@@ -16,6 +16,7 @@ from pathlib import Path
 from npuforge.generate.cases import Sizes, counter, fewer_rows, free_symbols, operand_shapes
 from npuforge.lower.on_twin import TwinProgram
 from npuforge.plan import Plan
+from npuforge.sandbox import Limits
 from npuforge.spec.graph import Graph
 from npuforge.twin.execute import RunResult
 from npuforge.twin.timing.report import PipeTimes, TimingReport
@@ -27,6 +28,8 @@ _ROUNDS = (48, 12)  # rows in a period are a multiple of this: cores, or cores w
 _LEAST_PERIODS = 4
 _SCALES = (1, 2, 4)
 _PROPORTION = (0.75, 1.25)
+# A kernel that follows values may run on and on without data; it is then timed with data.
+_LIMITS = Limits(cpu_s=40.0, wall_s=60.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +64,7 @@ def in_full(program: TwinProgram, plan: Plan, graph: Graph, trace: Path) -> Time
         timed = _by_periods(program, plan, graph, sizes, split, trace)
         if timed is not None:
             return timed
-    result = program.time(operand_shapes(plan, graph, sizes), trace=trace)
+    result = program.time(operand_shapes(plan, graph, sizes), trace=trace, limits=_LIMITS)
     return Timed(result, result.timing_note)
 
 

@@ -25,7 +25,7 @@ from npuforge.verdict import Diagnostic
 
 _AT_ONCE = 2
 _COMPARED_ELEMENTS = 100_000_000
-_LIMITS = Limits(cpu_s=12.0, wall_s=60.0)
+_LIMITS = Limits(cpu_s=8.0, wall_s=20.0)
 
 
 @dataclass(frozen=True, slots=True)
