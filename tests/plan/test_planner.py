@@ -116,7 +116,7 @@ def test_softmax_of_rows_that_fit_and_rows_that_do_not(dtype: torch.dtype) -> No
         [normal(48, 30000, dtype=dtype)],
         [normal(4, 9000, dtype=dtype)],
     )
-    assert planned.variants[0].program.count("@ascend_kernel") == 2
+    assert planned.variants[0].program.count("for f in range") == 2
 
 
 def test_softmax_down_the_columns() -> None:

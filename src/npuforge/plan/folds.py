@@ -4,8 +4,9 @@
 A core owns a piece of the result and passes over the data it follows from. Sums, products, largest
 and smallest are kept element by element in a tile of accumulators, and folded once at the end; the
 sum of exponentials and the squares around the mean are kept as running states that every tile is
-merged into. With too little to do in parallel, a piece is cut into parts, and each part writes its
-state for a second launch to merge.
+merged into. What is computed from the fold along the same line follows in a second loop, which
+finds the line in the cache. With too little to do in parallel, a piece is cut into parts, and each
+part writes its state for a second launch to merge.
 """
 
 from __future__ import annotations
@@ -52,6 +53,15 @@ class _State:
 def folded(nest: Nest, name: str, why: str, choice: Choice, parts: Parts | None) -> Launch:
     """The launch that computes the stores of a nest whose items fold one set of axes."""
     return _Folded(nest, name, why, choice, parts).launch()
+
+
+def can_pass_twice(nest: Nest) -> bool:
+    """Whether a core can fold a line and then go over it again: it must own whole lines."""
+    plan = _Geometry(nest)
+    along = plan.col in plan.folds and plan.row is None
+    folds = [item for item in nest.items if item.kind == "fold"]
+    nested = any(arg.kind == "fold" for fold in folds for arg in needed(fold.args))
+    return along and not nested and all(fold.op not in ("argmax", "argmin") for fold in folds)
 
 
 def state_count(kind: str) -> int:
@@ -109,13 +119,23 @@ class _Folded:
             self.scope.size(nest.sizes[self.row], "rows")
         if self.col is not None:
             self.scope.size(nest.sizes[self.col], "cols")
-        self.start, self.body, self.end = Block(), Block(), Block()
+        self.start, self.body, self.end, self.second = Block(), Block(), Block(), Block()
         self.before = ItemCode(self.scope, self.row, self.col, self.base, Block(), kept=True)
         self.code = ItemCode(
             self.scope, self.row, self.col, self.base, self.body, before=self.before
         )
+        self.twice = any(set(store.access.strides) & self.folds for store in nest.stores)
         self.after = ItemCode(
-            self.scope, self.row, self.col, self.base, self.end, before=self.before
+            self.scope,
+            self.row,
+            self.col,
+            self.base,
+            self.end,
+            before=self.before,
+            kept=self.twice,
+        )
+        self.again = ItemCode(
+            self.scope, self.row, self.col, self.base, self.second, before=self.after
         )
         self.seen = False  # whether elements are counted
 
@@ -129,13 +149,21 @@ class _Folded:
         states = self._states([item for item in items if item.kind == "fold"])
         for index, state in enumerate(states):
             if self.parts is None:
-                self.after.done[id(state.item)] = self._final(state)
+                final = self._final(state)
+                self.after.done[id(state.item)] = final
+                self.after.written.add(final)
             else:
                 self._save(state, self.parts.states[index])
+        if self.twice:
+            for item in items:
+                for arg in item.args if item.axes & self.folds and item.kind != "fold" else ():
+                    if arg.kind != "constant" and not arg.axes & self.folds:
+                        self.after.write(arg)
         if self.parts is None:
             for store in self.nest.stores:
-                self.after.store(store.item, store.access)
-        buffers = allocate([self.before.block, self.start, self.body, self.end])
+                code = self.again if set(store.access.strides) & self.folds else self.after
+                code.store(store.item, store.access)
+        buffers = allocate([self.before.block, self.start, self.body, self.end, self.second])
         return self._text(buffers)
 
     # States
@@ -377,6 +405,7 @@ class _Folded:
         if self.cut_folds:
             rest = self._decode(step, rest, tile, bool(self.folded_outer), tail)
         step += self._decode_outer(rest, self.folded_outer, "j")
+        plain_step = list(step)
         if self.seen:
             unit.append("seen = 0.0")
             step += [f"here = float({self._elements(count)})", "seen += here"]
@@ -393,6 +422,9 @@ class _Folded:
             *(f"    {line}" for line in [*step, *self.body.lines(inside)]),
             *self.end.lines(outside),
         ]
+        if self.twice:
+            body.append(f"for f in {span}:")
+            body += [f"    {line}" for line in [*plain_step, *self.second.lines(inside)]]
         per_core, units = self._number("per_core"), self._number("units")
         lines = [
             *self.before.block.lines(Frame(inside.rows, inside.cols, ":", ":")),

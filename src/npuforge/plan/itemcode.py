@@ -96,7 +96,7 @@ class ItemCode:
         """A single number as a scalar."""
         if isinstance(operand, str):
             return operand
-        if operand.kept and self.before is not None:
+        if self.before is not None and operand in self.before.written:
             return self.before.scalar(operand)
         if id(operand) not in self._scalars:
             name = self._name("s")

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from npuforge.lower.compiler import lower
 from npuforge.plan.arith import is_float
 from npuforge.plan.expand import Expanded, expand
-from npuforge.plan.folds import Parts, folded, parallel_pieces, state_count
+from npuforge.plan.folds import Parts, can_pass_twice, folded, parallel_pieces, state_count
 from npuforge.plan.launch import Launch, Parameter, Program
 from npuforge.plan.levels import Level, merged, substitute
 from npuforge.plan.nest import Access, Axis, Nest, needed, nest_of
@@ -55,7 +55,7 @@ class Planner:
             nest.merge_axes()
             self.stream(nest)
             return
-        if len(sets) == 1 and self.within_tiles(roots):
+        if len(sets) == 1 and (self.within_tiles(roots) or self.in_two_loops(roots)):
             return
         inner = min(sets, key=lambda folds: _depth(probe, folds))
         level = Level(probe, inner)
@@ -139,6 +139,17 @@ class Planner:
         else:
             return False
         self.add(tiled(nest, shape, self.fresh(), _WHY[shape], self.choice))
+        return True
+
+    def in_two_loops(self, roots: Sequence[Root]) -> bool:
+        """Fold a line and go over it again, where every core has lines of its own."""
+        nest = nest_of(roots, self.example, explicit=False)
+        nest.merge_axes()
+        if not any(set(store.access.strides) & nest.folded for store in nest.stores):
+            return False
+        if not can_pass_twice(nest) or _parts(parallel_pieces(nest), self.cores) > 1:
+            return False
+        self.add(folded(nest, self.fresh(), _WHY["twice"], self.choice, None))
         return True
 
     def fold(self, roots: Sequence[Root]) -> None:
@@ -266,6 +277,7 @@ _WHY = {
     "line": "A line as a whole.",
     "columns": "All rows of a few columns at once: reductions run down the tile.",
     "fold": "Each core folds its own pieces; tiles are combined element by element first.",
+    "twice": "Each core folds a line, then goes over it again while the cache holds it.",
     "parts": "Too few results for all cores: each core folds a part and keeps its state.",
 }
 

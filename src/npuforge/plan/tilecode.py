@@ -141,7 +141,7 @@ class Buffer:
     role: Role
     kept: bool
     over: bool  # whether its own value may be written over an operand that ends there
-    block: int
+    blocks: list[int]
     taken: list[tuple[int, int]] = field(default_factory=list)
 
     copies: int = 1
@@ -179,12 +179,18 @@ def allocate(blocks: Sequence[Block]) -> list[Buffer]:
     buffers: list[Buffer] = []
     counts: dict[str, int] = {}
     fixed = [reg for reg in first if reg.role != "work" or reg.kept]
-    owners = {
-        reg: _fresh(reg, buffers, counts, defined_over.get(reg, False), block_of[first[reg]])
-        for reg in fixed
-    }
+    owners: dict[Reg, Buffer] = {}
+    for reg in fixed:
+        place = block_of[first[reg]]
+        shared = _loaded_elsewhere(reg, buffers, place)
+        over = defined_over.get(reg, False)
+        owners[reg] = shared or _fresh(reg, buffers, counts, over, place)
     for reg, buffer in owners.items():
-        begin = 0 if reg.kept or reg.role == "in" else first[reg]
+        begin = first[reg]
+        if reg.kept:
+            begin = 0
+        elif reg.role == "in":  # from the start of its loop
+            begin = block_of.index(block_of[first[reg]])
         end = len(instructions) if reg.kept or reg.role == "out" else last[reg]
         buffer.taken.append((begin, end))
         reg.name = buffer.name
@@ -197,7 +203,7 @@ def allocate(blocks: Sequence[Block]) -> list[Buffer]:
                 buffer
                 for buffer in buffers
                 if not buffer.kept
-                and (buffer.role == "work" or buffer.block == block_of[begin])
+                and (buffer.role == "work" or block_of[begin] in buffer.blocks)
                 and (buffer.cls, buffer.dtype) == (reg.cls, reg.dtype)
                 and _fits(buffer, span, over=defined_over.get(reg, False))
             ),
@@ -229,6 +235,18 @@ def _double(buffers: list[Buffer]) -> None:
                 spare -= 1
 
 
+def _loaded_elsewhere(reg: Reg, buffers: list[Buffer], block: int) -> Buffer | None:
+    """A buffer that another loop loads: loops run one after the other."""
+    if reg.role != "in" or reg.kept:
+        return None
+    for buffer in buffers:
+        same = (buffer.cls, buffer.dtype, buffer.role) == (reg.cls, reg.dtype, reg.role)
+        if same and not buffer.kept and block not in buffer.blocks:
+            buffer.blocks.append(block)
+            return buffer
+    return None
+
+
 def _fits(buffer: Buffer, span: tuple[int, int], *, over: bool) -> bool:
     begin, end = span
     for left, right in buffer.taken:
@@ -245,7 +263,7 @@ def _fresh(
     base = reg.hint or ("mask" if reg.dtype == "mask" else _PREFIX[reg.role])
     counts[base] = counts.get(base, -1) + 1
     name = f"{base}{counts[base]}" if counts[base] or not reg.hint else base
-    buffer = Buffer(name, reg.cls, reg.dtype, reg.role, reg.kept, over, block)
+    buffer = Buffer(name, reg.cls, reg.dtype, reg.role, reg.kept, over, [block])
     buffers.append(buffer)
     return buffer
 
