@@ -50,3 +50,11 @@ def test_integers_are_exact() -> None:
     want = np.arange(5)
     assert judge(tensor(want.copy()), tensor(want), None).correct
     assert not judge(tensor(want + 1), tensor(want), None).correct
+
+
+def test_sums_that_nearly_cancel_are_held_to_the_largest() -> None:
+    exact = np.array([300.0, -0.129213, 12.0])
+    want = exact.astype(np.float32)
+    got = want + np.array([0, 4.4e-5, 0], np.float32)
+    assert judge(tensor(got), tensor(want), tensor(exact)).correct
+    assert not judge(tensor(got + np.float32(0.002)), tensor(want), tensor(exact)).correct

@@ -134,6 +134,13 @@ def test_sums_over_any_axes(axes: tuple[int, ...]) -> None:
     )
 
 
+def test_a_fold_between_two_tensors_that_share_an_axis() -> None:
+    def pairs(x: Any, g: Any) -> Any:
+        return (x[:, :, None, :] * g[:, None, :, :]).sum(-1)
+
+    agree(pairs, [normal(60, 4, 300), normal(60, 4, 300, seed=1)], loose=10.0)
+
+
 def test_few_long_results_are_folded_in_parts() -> None:
     def statistics(x: Any) -> Any:
         return x.mean(), x.var(), x.max(), x.amin()

@@ -8,8 +8,10 @@ are interned: the same computation at the same index is one item.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cmp_to_key
 from itertools import permutations
 
 from npuforge.plan.plan import PlanError
@@ -287,17 +289,30 @@ class Nest:
             item.folds = tuple(axis for axis in item.folds if axis != outer)
 
     def order(self) -> list[Axis]:
-        """Axes from the slowest to the fastest, as the widest access steps through memory."""
-        accesses = list(self.accesses)
-        stores = {id(store.access) for store in self.stores}
-        main = max(accesses, key=lambda access: (len(access.strides), id(access) in stores))
+        """Axes from the slowest to the fastest, as memory is stepped through.
 
-        def step(axis: Axis) -> int:
-            if axis in main.strides:
-                return abs(main.strides[axis].at(self.example))
-            return 1 << 62  # not in memory order: outermost
+        Writes decide about axes that they have; reads, the largest first, about the others.
+        """
+        reads = [item.access for item in self.items if item.access is not None]
+        reads.sort(key=self._volume, reverse=True)
+        deciding = [store.access for store in self.stores] + reads
 
-        return sorted(self.sizes, key=step, reverse=True)
+        def compare(first: Axis, second: Axis) -> int:
+            for access in deciding:
+                if first in access.strides and second in access.strides:
+                    steps = [abs(access.strides[x].at(self.example)) for x in (first, second)]
+                    return steps[1] - steps[0]
+            return self._place(second, deciding) - self._place(first, deciding)
+
+        return sorted(self.sizes, key=cmp_to_key(compare))
+
+    def _volume(self, access: Access) -> int:
+        return math.prod(self.extent(axis) for axis in access.strides)
+
+    def _place(self, axis: Axis, accesses: list[Access]) -> int:
+        """How far apart neighbours along an axis lie where it is stepped through at all."""
+        steps = [abs(a.strides[axis].at(self.example)) for a in accesses if axis in a.strides]
+        return min(steps, default=1 << 62)
 
 
 def _access(value: Load, labels: Labels) -> Access:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from npuforge.lower.compiler import lower
+from npuforge.lower.names import clashes_with_c
 from npuforge.plan.arith import is_float
 from npuforge.plan.expand import Expanded, expand
 from npuforge.plan.folds import Parts, can_pass_twice, folded, parallel_pieces, state_count
@@ -360,7 +361,10 @@ def _put_together(graph: Graph, soc: str, choice: Choice) -> tuple[Program, tupl
         if names[symbol.source] in used
     }
     summary = f"{graph.name}: planned from a PyTorch module."
-    program = Program(_identifier(graph.name), summary, parameters, symbols)
+    name = _identifier(graph.name)
+    if clashes_with_c(name):
+        name = f"{name}_custom"
+    program = Program(name, summary, parameters, symbols)
     cores = int(chip_constants(soc)["cores"])
     example = {symbol.name: symbol.example for symbol in graph.symbols}
     produced = [tensor for value in expanded.results for tensor in _all_tensors(value)]
