@@ -67,3 +67,29 @@ def test_a_module_that_ends_its_process_is_one_line(tmp_path: Path) -> None:
 )
 def test_names_of_operators(text: str, name: str) -> None:
     assert operator_name(text) == name
+
+
+INDEXED = """
+import torch
+
+class Model(torch.nn.Module):
+    def forward(self, x, index):
+        return x.index_add(0, index, x[: index.shape[0]])
+
+def get_inputs():
+    return [torch.rand(64, 8), 40 + torch.randint(0, 24, (32,))]
+
+def get_init_inputs():
+    return []
+"""
+
+
+def test_whole_numbers_at_the_sizes_asked_for(tmp_path: Path) -> None:
+    """They decide the time of kernels that follow indices."""
+    path = tmp_path / "indexed.py"
+    path.write_text(INDEXED)
+    with ModuleSession(path, then=WORKER) as session:
+        given = References(session, choose(session.graph)).given()
+    assert list(given) == ["index"]
+    assert given["index"].shape == (32,)
+    assert given["index"].data.min() >= 40

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from npuforge.dtypes import HostTensor
 from npuforge.errors import UsageError
 from npuforge.plan import Plan
 from npuforge.spec.graph import Graph, Symbol, TensorType
@@ -132,6 +133,15 @@ def operand_shapes(plan: Plan, graph: Graph, sizes: Sizes) -> dict[str, tuple[in
         operand.name: shape_of(types[operand.source], sizes)
         for operand in plan.operands
         if operand.source is not None
+    }
+
+
+def operand_values(plan: Plan, given: Mapping[str, HostTensor]) -> dict[str, HostTensor]:
+    """Values of a program's inputs, by its names, from those of the graph's sources."""
+    return {
+        operand.name: given[operand.source]
+        for operand in plan.operands
+        if operand.source is not None and operand.source in given
     }
 
 

@@ -118,7 +118,8 @@ class _Run:
         with self.stage("plan"):
             plan = self.planner(graph, chip)
         with self.stage("tune", f"{len(plan.variants)} variants"):
-            trials = tune(plan, graph, chip, self.settings.tune_s, self.observer)
+            tune_s, given = self.settings.tune_s, references.given
+            trials = tune(plan, graph, chip, tune_s, self.observer, given)
         candidates, winner, proof, timed, trace = self._proven(
             trials, plan, graph, cases, references
         )
@@ -175,11 +176,11 @@ class _Run:
         winner, proof = kept
         chosen = winner if proof.holds else None
         candidates = tuple(_candidate(trial, chosen, wrong) for trial in trials)
-        timed, trace = self._timed(winner, proof, plan, graph)
+        timed, trace = self._timed(winner, proof, plan, graph, references)
         return candidates, winner, proof, timed, trace
 
     def _timed(
-        self, winner: Trial, proof: Proof, plan: Plan, graph: Graph
+        self, winner: Trial, proof: Proof, plan: Plan, graph: Graph, references: References
     ) -> tuple[RunResult | None, bytes]:
         """The time at the given shapes, and its timeline."""
         assert winner.program is not None
@@ -189,7 +190,7 @@ class _Run:
         ):
             trace = Path(place) / "trace.json"
             try:
-                timed = in_full(winner.program, plan, graph, trace)
+                timed = in_full(winner.program, plan, graph, trace, references.given)
             except UsageError as error:
                 proof.error = proof.error or f"the given shapes are refused: {error}"
                 return None, b""

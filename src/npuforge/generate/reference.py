@@ -6,19 +6,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import msgspec
 
 from npuforge.dtypes import HostTensor, find
 from npuforge.errors import UsageError
-from npuforge.generate.cases import ProofCase, Sizes, free_symbols, shape_of
+from npuforge.generate.cases import (
+    ProofCase,
+    Sizes,
+    fewer_rows,
+    free_symbols,
+    shape_of,
+)
 from npuforge.sandbox import MIB
 from npuforge.spec.graph import Graph
 from npuforge.spec.session import Signature
 from npuforge.twin.session_result import read_back
 
 WORKER = "npuforge.generate.reference_worker"
+_T = TypeVar("_T")
+_WHOLE = ("int64", "int32")
 _MOST_JSON = 16 * MIB
 
 
@@ -49,6 +57,10 @@ class _Answer(msgspec.Struct, frozen=True):
     error: str | None = None
 
 
+class _Given(msgspec.Struct, frozen=True):
+    sources: list[_File | None] = []
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """Tensors before and after the call, by the graph's order of sources and results.
@@ -74,10 +86,7 @@ class References:
     def answer(self, number: int) -> Answer:
         """The answer to the case of that number, as soon as it is there."""
         text = self._module.wait(f"case{number}.json", _MOST_JSON)
-        try:
-            raw = msgspec.json.decode(text, type=_Answer)
-        except msgspec.DecodeError as error:
-            raise UsageError(f"the module's process left a damaged answer: {error}") from None
+        raw = _decoded(text, _Answer)
         if raw.error is not None:
             return Answer([], [], [], error=raw.error)
         return Answer(
@@ -87,6 +96,19 @@ class References:
             raw.message,
         )
 
+    def given(self) -> dict[str, HostTensor]:
+        """The module's own whole numbers at the sizes asked for, by the graph's sources."""
+        graph = self._module.graph
+        if _given(graph) is None:
+            return {}
+        raw = _decoded(self._module.wait("given.json", _MOST_JSON), _Given)
+        sizes = fewer_rows(graph, None)
+        return {
+            source.name: self._read(item)
+            for source, item in zip(graph.sources, raw.sources, strict=False)
+            if item is not None and item.shape == shape_of(source.type, sizes)
+        }
+
     def _read(self, item: _File) -> HostTensor:
         dtype = find(item.dtype)
         size = dtype.bytes_for(_count(item.shape))
@@ -94,6 +116,13 @@ class References:
         if octets is None or octets.size != size:
             raise UsageError(f"the module's process left a damaged tensor: {item.file}")
         return HostTensor.from_bytes(octets, item.shape, dtype)
+
+
+def _decoded(text: bytes, kind: type[_T]) -> _T:
+    try:
+        return msgspec.json.decode(text, type=kind)
+    except msgspec.DecodeError as error:
+        raise UsageError(f"the module's process left a damaged answer: {error}") from None
 
 
 def _count(shape: Sequence[int]) -> int:
@@ -116,10 +145,17 @@ def question(graph: Graph, cases: Sequence[ProofCase]) -> dict[str, Any]:
         else:
             results.append({"state": target})
     return {
+        "given": _given(graph),
         "sources": [{"position": s.position, "target": s.target} for s in graph.sources],
         "results": results,
         "cases": [_case(graph, case) for case in cases],
     }
+
+
+def _given(graph: Graph) -> dict[str, Any] | None:
+    """The sizes asked for, where the module takes whole numbers: they may decide the time."""
+    whole = [s for s in graph.sources if s.position is not None and s.type.dtype in _WHOLE]
+    return _option(graph, fewer_rows(graph, None)) if whole else None
 
 
 def _case(graph: Graph, case: ProofCase) -> dict[str, Any]:

@@ -9,11 +9,20 @@ counts. Where the two times are not in proportion, the launch is modelled in ful
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from npuforge.generate.cases import Sizes, counter, fewer_rows, free_symbols, operand_shapes
+from npuforge.dtypes import HostTensor
+from npuforge.generate.cases import (
+    Sizes,
+    counter,
+    fewer_rows,
+    free_symbols,
+    operand_shapes,
+    operand_values,
+)
 from npuforge.lower.on_twin import TwinProgram
 from npuforge.plan import Plan
 from npuforge.sandbox import Limits
@@ -54,9 +63,21 @@ class _Split:
         return (self.whole - self.first) // self.period
 
 
-def in_full(program: TwinProgram, plan: Plan, graph: Graph, trace: Path) -> Timed:
-    """The time at the given shapes; `trace` gets a timeline."""
+def in_full(
+    program: TwinProgram,
+    plan: Plan,
+    graph: Graph,
+    trace: Path,
+    given: Callable[[], Mapping[str, HostTensor]] = dict,
+) -> Timed:
+    """The time at the given shapes, with the given values where they matter; `trace` gets a
+    timeline."""
     sizes = fewer_rows(graph, None)
+    if program.follows_values:
+        values = operand_values(plan, given())
+        shapes = operand_shapes(plan, graph, sizes)
+        result = program.time(shapes, values=values, trace=trace, limits=_LIMITS)
+        return Timed(result, result.timing_note)
     for scale in _SCALES:  # tiles may cover more rows than a period: then a longer one is tried
         split = _split(graph, sizes, scale)
         if split is None:

@@ -8,12 +8,13 @@ compared with fewer rows, and the winner alone is timed in full.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 
+from npuforge.dtypes import HostTensor
 from npuforge.errors import UsageError
-from npuforge.generate.cases import fewer_rows, operand_shapes
+from npuforge.generate.cases import fewer_rows, operand_shapes, operand_values
 from npuforge.generate.events import CandidateTimed, Observer, silent
 from npuforge.lower.compiler import lower
 from npuforge.lower.on_twin import TwinProgram
@@ -21,6 +22,7 @@ from npuforge.plan import Plan, Variant
 from npuforge.sandbox import Limits
 from npuforge.spec.graph import Graph
 from npuforge.tile.source import TileError
+from npuforge.twin.execute import RunResult
 from npuforge.verdict import Diagnostic
 
 _AT_ONCE = 2
@@ -45,11 +47,18 @@ class Trial:
 
 
 def tune(
-    plan: Plan, graph: Graph, soc: str, budget_s: float, observer: Observer = silent
+    plan: Plan,
+    graph: Graph,
+    soc: str,
+    budget_s: float,
+    observer: Observer = silent,
+    given: Callable[[], Mapping[str, HostTensor]] = dict,
 ) -> list[Trial]:
-    """All variants in the plan's order. The first is always tried, others while there is time."""
-    sizes = fewer_rows(graph, _COMPARED_ELEMENTS)
-    tuner = _Tuner(soc, operand_shapes(plan, graph, sizes), time.monotonic() + budget_s)
+    """All variants in the plan's order. The first is always tried, others while there is time.
+
+    `given` are inputs at the sizes asked for: programs that follow values are timed with them.
+    """
+    tuner = _Tuner(plan, graph, soc, time.monotonic() + budget_s, given)
     trials: dict[int, Trial] = {}
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         work = {
@@ -67,9 +76,11 @@ def tune(
 
 @dataclass(slots=True)
 class _Tuner:
+    plan: Plan
+    graph: Graph
     soc: str
-    shapes: Mapping[str, tuple[int, ...]]
     deadline: float
+    given: Callable[[], Mapping[str, HostTensor]]
 
     def attempt(self, variant: Variant, *, always: bool) -> Trial:
         if not always and time.monotonic() > self.deadline:
@@ -89,10 +100,17 @@ class _Tuner:
             problem = f"its AscendC does not compile: {said}"
             return Trial(variant, True, program, problem=problem, diagnostics=found)
         try:
-            result = program.time(self.shapes, limits=_LIMITS)
+            result = self.timed(program)
         except UsageError as error:
             return Trial(variant, True, program, problem=f"refuses the shapes: {error}")
         if result.error is not None or result.timing is None:
             problem = f"not timed: {result.error}"
             return Trial(variant, True, program, problem=problem)
         return Trial(variant, True, program, result.timing.time_us)
+
+    def timed(self, program: TwinProgram) -> RunResult:
+        follows = program.follows_values
+        sizes = fewer_rows(self.graph, None if follows else _COMPARED_ELEMENTS)
+        shapes = operand_shapes(self.plan, self.graph, sizes)
+        values = operand_values(self.plan, self.given()) if follows else None
+        return program.time(shapes, values=values, limits=_LIMITS)

@@ -8,13 +8,14 @@ result = program.launch({"x": x}, mode="check")
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from npuforge.dtypes import HostTensor
 from npuforge.lower.compiler import Lowered
+from npuforge.lower.followed import follows_values
 from npuforge.lower.formats import direct
 from npuforge.lower.tiling import Tiling, compute_tiling
 from npuforge.sandbox import Limits
@@ -62,16 +63,33 @@ class TwinProgram:
         shapes = {name: tensor.shape for name, tensor in held.items()}
         return self._execute(shapes, held, attributes, mode)
 
+    @cached_property
+    def follows_values(self) -> bool:
+        """Whether the time depends on the values of tensors, not on shapes alone."""
+        return any(follows_values(launch.kernel) for launch in self.lowered.program.launches())
+
     def time(
         self,
         shapes: Mapping[str, Sequence[int]],
         attributes: Mapping[str, Number] | None = None,
         *,
+        values: Mapping[str, HostTensor] | None = None,
         trace: Path | None = None,
         limits: Limits | None = None,
     ) -> RunResult:
-        """Model the time for inputs of these shapes, without data; `trace` gets the timeline."""
-        return self._execute(shapes, {}, attributes, "time", trace, limits)
+        """Model the time for inputs of these shapes, without data; `trace` gets the timeline.
+
+        Where values decide what the program does, `values` are those it is timed with (zeros where
+        there are none), and the result's note says so.
+        """
+        if not self.follows_values:
+            return self._execute(shapes, {}, attributes, "time", trace, limits)
+        held = dict(values or {})
+        result = self._execute(shapes, held, attributes, "timed", trace, limits)
+        given = f"the values of {', '.join(held)}" if held else "zeros, as no values were given"
+        return replace(
+            result, timing_note=f"what the kernel does follows values: timed with {given}"
+        )
 
     def _execute(
         self,
