@@ -244,6 +244,21 @@ def test_running_sums_forwards_backwards_and_down() -> None:
     agree(scans, [normal(30, 3000)], [normal(5, 70)], loose=30.0)
 
 
+def test_running_products_stay_in_order() -> None:
+    def products(x: Any) -> Any:
+        return x.cumprod(-1), x.flip(-1).cumprod(-1).flip(-1)
+
+    def case(rows: int, cols: int) -> list[torch.Tensor]:
+        # A part of the row overflows where the row does not.
+        x = torch.ones(rows, cols)
+        x[:, :9] = 1e-4
+        x[:, 300:320] = 50.0
+        x[:, 700:] = 0.97
+        return [x]
+
+    agree(products, case(50, 3000), case(3, 900))
+
+
 # Refusals
 
 

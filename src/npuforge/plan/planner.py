@@ -132,9 +132,8 @@ class Planner:
         elif len(axes) > 1 and axis == axes[-2] and extent * each * 64 <= _ROOM:
             if any(item.op in ("argmax", "argmin") for item in nest.items):
                 return False
-            if nest.sizes[axis].known is None and not any(
-                axis in store.access.strides for store in nest.stores
-            ):
+            again = any(axis in store.access.strides for store in nest.stores)
+            if nest.sizes[axis].known is None and not again and extent > _FEW:
                 return False  # a plain reduction takes any number of rows the other way
             shape = "columns"
         else:
@@ -308,6 +307,7 @@ def _parts(pieces: int, cores: int) -> int:
 
 
 _BUSY = 0.85
+_FEW = 32
 
 
 def _reduces(value: Value) -> Iterator[Reduce]:

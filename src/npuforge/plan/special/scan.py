@@ -82,7 +82,7 @@ def write_scan(job: Job) -> list[Launch]:
         return [_down(scan)]
     if scan.extent.at(job.example) <= _SHORT and not scan.backwards:
         return [_short_rows(scan)]
-    return [_long_rows(scan)]
+    return [_products(scan) if scan.kind == "cumprod" else _long_rows(scan)]
 
 
 def _indented(lines: list[str], depth: int) -> list[str]:
@@ -171,6 +171,76 @@ def _long_rows(scan: _Scan) -> Launch:
         f"{p}[{p}_cores]({scan.x.name}, {scan.y.name}, {rows}, {cols}, {p}_tile, {p}_per_core)",
     ]
     return Launch("\n".join(lines), host, (rows, cols))
+
+
+_PIECE = 256  # columns of a piece of several rows
+
+
+def _products(scan: _Scan) -> Launch:
+    """Long rows of products. The next piece starts from the last product, multiplied into its first
+    factor: a product of its own could overflow where that of the row does not."""
+    view = "[:n, :m]"
+    source, target = scan.source, scan.target
+    at = f"cols - t * {_PIECE} - m" if scan.backwards else f"t * {_PIECE}"
+    extra: list[str] = []
+    if scan.backwards:
+        extra = [f"turned = tl.alloc_ub((tile, {_PIECE}), dtype=tl.float32)"]
+        turn = ["for r in range(n):", f"    tl.reverse(turned[r, :m], {source}[r, :m])"]
+        back = ["for r in range(n):", f"    tl.reverse({target}[r, :m], {source}[r, :m])"]
+        step = [*turn, *_started("turned"), *_scanned(source, "turned"), *back]
+    else:
+        step = [*_started(source), *_scanned(target, source)]
+    lines = [
+        f"def {scan.name}({scan.x.name}, {scan.y.name}, rows, cols, tile, per_core):",
+        "    # Several rows at once, piece by piece; the last product starts the next piece.",
+        *_indented([*scan.buffers(f"(tile, {_PIECE})"), *extra], 1),
+        "    carry = tl.alloc_ub(tile, dtype=tl.float32)",
+        "    first = tl.program_id(0) * per_core",
+        "    last = min(first + per_core, rows)",
+        "    for b in range(tl.cdiv(last - first, tile)):",
+        "        row = first + b * tile",
+        "        n = min(tile, last - row)",
+        "        with tl.compute():",
+        "            tl.fill(carry[:], 1.0)",
+        f"        for t in range(tl.cdiv(cols, {_PIECE})):",
+        f"            m = min({_PIECE}, cols - t * {_PIECE})",
+        f"            start = {at}",
+        "            with tl.copyin():",
+        f"                tl.load({scan.x.name} + row * cols + start, given{view}, stride=cols)",
+        "            with tl.compute():",
+        *_indented([*scan.cast_in(view), *step, *scan.cast_out(view)], 4),
+        "            with tl.copyout():",
+        f"                tl.store({scan.y.name} + row * cols + start, result{view}, stride=cols)",
+    ]
+    p, rows, cols = scan.name, scan.before, scan.extent
+    host = [
+        f"# {_PIECE} columns of 16 rows take about 100 KB with all copies and temporaries.",
+        f"{p}_cores = max(1, min(tl.num_cores(), {rows}))",
+        f"{p}_per_core = tl.cdiv({rows}, {p}_cores)",
+        f"{p}_tile = min(16, {p}_per_core)",
+        f"{p}[{p}_cores]({scan.x.name}, {scan.y.name}, {rows}, {cols}, {p}_tile, {p}_per_core)",
+    ]
+    return Launch("\n".join(lines), host, (rows, cols))
+
+
+def _started(source: str) -> list[str]:
+    """The last product of every row multiplied into the piece's first factor."""
+    return [
+        "for r in range(n):",
+        f"    factor = tl.extract_scalar({source}, r, 0)",
+        "    before = tl.extract_scalar(carry, r)",
+        f"    tl.insert_scalar({source}, r, 0, factor * before)",
+    ]
+
+
+def _scanned(target: str, source: str) -> list[str]:
+    """The products of every row, and the last one kept."""
+    return [
+        f"tl.cumprod({target}[:n, :m], {source}[:n, :m], axis=1)",
+        "for r in range(n):",
+        f"    total = tl.extract_scalar({target}, r, m - 1)",
+        "    tl.insert_scalar(carry, r, total)",
+    ]
 
 
 def _down(scan: _Scan) -> Launch:
