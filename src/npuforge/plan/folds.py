@@ -28,8 +28,9 @@ from npuforge.spec.size import product
 LOWEST = "-3.4028234663852886e+38"
 _NEUTRAL = {"sum": "0.0", "prod": "1.0", "max": "-tl.inf", "min": "tl.inf"}
 _JOIN = {"sum": "add", "prod": "mul", "max": "maximum", "min": "minimum"}
-# Folds whose state holds another fold of the same values: peaks, and means.
-_COMES_WITH = {"sumexp": "max", "squares": "sum"}
+# Folds whose state holds another fold of the same values. The mean that squares are kept with is not
+# a sum: with infinities among the values it is no number, where the sum is infinite.
+_COMES_WITH = {"sumexp": "max"}
 _FAR = "3.0e38"  # no place: larger than every index
 
 
@@ -303,7 +304,7 @@ class _Folded:
         if kind in ("sumexp", "squares"):
             return state.regs[1]
         if state.host is not None:
-            return state.regs[0] if kind == "max" else self._sum_of_mean(state)
+            return state.regs[0]
         if kind in _JOIN:
             return self._collapse(kind, state.regs[0], cls)
         best, place = state.regs
@@ -318,16 +319,6 @@ class _Folded:
             "tl.select({d}, {0}, {1}, {2})", "full", "float32", mask, place, _FAR, over=False
         )
         return self._collapse("min", kept, cls)
-
-    def _sum_of_mean(self, state: _State) -> Reg:
-        """The sum, from the mean that squares are kept with."""
-        if self.parts is not None:
-            number = "seen"
-        else:
-            total = product([self.nest.sizes[axis] for axis in state.item.folds])
-            number = f"float({self.scope.size(total)})"
-        text = "tl.mul({d}, {0}, {1})"
-        return self.after.emit(text, state.regs[0].cls, "float32", state.regs[0], number)
 
     def _collapse(self, kind: str, acc: Reg, cls: Class) -> Reg:
         if cls == "full":
