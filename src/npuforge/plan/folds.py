@@ -28,8 +28,8 @@ from npuforge.spec.size import product
 LOWEST = "-3.4028234663852886e+38"
 _NEUTRAL = {"sum": "0.0", "prod": "1.0", "max": "-tl.inf", "min": "tl.inf"}
 _JOIN = {"sum": "add", "prod": "mul", "max": "maximum", "min": "minimum"}
-# Folds whose state holds another fold of the same values. The mean that squares are kept with is not
-# a sum: with infinities among the values it is no number, where the sum is infinite.
+# Folds whose state holds another fold of the same values. The mean that squares are kept with is
+# not a sum: with infinities among the values it is no number, where the sum is infinite.
 _COMES_WITH = {"sumexp": "max"}
 _FAR = "3.0e38"  # no place: larger than every index
 
