@@ -35,7 +35,8 @@ class OneOperation:
     same: dict[str, str] = field(default_factory=dict)
 
     def graph(self, inputs: Sequence[torch.Tensor]) -> Graph:
-        sources, symbols = [], []
+        sources: list[Source] = []
+        symbols: list[Symbol] = []
         for letter, tensor in zip("abcdefgh", inputs, strict=False):
             names = [
                 self.same.get(f"{letter}{axis}", f"{letter}{axis}") for axis in range(tensor.dim())

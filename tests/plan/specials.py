@@ -47,7 +47,8 @@ class Operation:
 
     def expected(self, inputs: Sequence[torch.Tensor]) -> torch.Tensor:
         found = self.function(*inputs, *self.arguments)
-        return found[0] if isinstance(found, tuple) else found
+        result: torch.Tensor = found[0] if isinstance(found, tuple) else found
+        return result
 
     def program(self) -> str:
         expander._load_rules()
@@ -59,8 +60,8 @@ class Operation:
         extents = tuple(self.extents or map(str, result.shape))
         kind = TensorType(tuple(result.shape), dtype_name(result), extents)
         node = Node("node", self.op, [], {}, [kind, None])
-        value = RULES[self.op](node, *map(load, tensors), *self.arguments)
-        value = value[0] if isinstance(value, tuple) else value
+        values = RULES[self.op](node, *map(load, tensors), *self.arguments)
+        value = values[0] if isinstance(values, tuple) else values
         assert isinstance(value, Load)
         special = value.tensor.memory.producer
         assert isinstance(special, Special)

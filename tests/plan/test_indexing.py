@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 import torch
 from tests.plan.graphs import OneOperation
@@ -93,7 +95,7 @@ def test_index_by_two_tensors() -> None:
 class LastWins(OneOperation):
     """Equal indices: PyTorch leaves open which value stays, here it is the last."""
 
-    def expected(self, inputs: list[torch.Tensor]) -> list[torch.Tensor]:
+    def expected(self, inputs: Sequence[torch.Tensor]) -> list[torch.Tensor]:
         x, index, values = (tensor.clone() for tensor in inputs)
         axis = sum(item is None for item in self.arguments[1])
         for place, row in enumerate(index):

@@ -234,6 +234,16 @@ def test_an_optimizer_updates_its_tensors_in_place() -> None:
     agree(step, case(30, 70), case(3, 5))
 
 
+def test_a_tensor_rearranged_in_place_is_read_before_it_is_written() -> None:
+    def rearranged(x: Any, places: Any) -> Any:
+        x.copy_(x[places])
+        return x * 2
+
+    generator = torch.Generator().manual_seed(0)
+    places = [torch.randint(0, n, (n,), generator=generator) for n in (40, 7)]
+    agree(rearranged, [normal(40, 70), places[0]], [normal(7, 33), places[1]])
+
+
 # Scans
 
 

@@ -84,8 +84,10 @@ class Planner:
         changed = {id(tensor) for _, tensor in updates}
         copies: list[Root] = []
         for value, tensor in updates:
-            reads = {id(read.memory) for read in _read_tensors(value)} & changed
-            if reads <= {id(tensor)} and _in_step(value, tensor):
+            direct = {id(read.memory) for read in _read_tensors(value)}
+            behind = {id(read) for read in _all_tensors(value)} - direct
+            others = (direct | behind) & changed - {id(tensor)}
+            if not others and id(tensor) not in behind and _in_step(value, tensor):
                 copies.append((value, tensor))
                 continue
             held = stored(value)

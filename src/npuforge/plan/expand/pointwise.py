@@ -262,6 +262,11 @@ def _copy(node: Node, x: Value, **_: Any) -> Value:
     return cast(x, node.type.dtype)
 
 
+@rule("aten.copy.default")
+def _copy_into(node: Node, into: Value, x: Value, *_: Any) -> Value:
+    return expand(lift(cast(x, node.type.dtype), len(node.type.sizes)), node.type.sizes)
+
+
 @rule("aten.scalar_tensor.default")
 def _scalar_tensor(node: Node, number: Any, **_: Any) -> Value:
     return constant(plain(node, number, "the number"), node.type.dtype)

@@ -45,7 +45,7 @@ def writes(op: str) -> Callable[[Writer], Writer]:
 
 def writer_of(special: Special) -> Writer:
     """The operation's writer; modules of writers are imported when first asked for."""
-    if not WRITERS:
+    if special.op not in WRITERS:
         for module in pkgutil.iter_modules(__path__):
             importlib.import_module(f"{__name__}.{module.name}")
     return WRITERS[special.op]
