@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import keyword
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -324,7 +325,11 @@ def _reduces(value: Value) -> Iterator[Reduce]:
 def plan(graph: Graph, soc: str = "910b2") -> Plan:
     """Programs for the graph; `PlanError` says what cannot be planned and why."""
     variants: list[Variant] = []
+    largest = max((math.prod(source.type.shape) for source in graph.sources), default=1)
+    cores = int(chip_constants(soc)["cores"])
     for title, why, choice in _CHOICES:
+        if choice.least > Choice().least and largest >= cores * choice.least:
+            continue  # all cores have that much to do
         text, operands = _write(graph, soc, choice)
         if all(text != variant.program for variant in variants):
             variants.append(Variant(title, text, why))
@@ -334,6 +339,7 @@ def plan(graph: Graph, soc: str = "910b2") -> Plan:
 _CHOICES = (
     ("two rounds", "tiles half a core's share: transfers overlap with work", Choice()),
     ("one round", "tiles as large as fit: fewest transfers", Choice(rounds=1)),
+    ("fewer cores", "to start a core costs more than its share of the work", Choice(least=16384)),
     ("four rounds", "smaller tiles: the first results leave earlier", Choice(rounds=4)),
 )
 
