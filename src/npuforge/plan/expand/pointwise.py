@@ -208,6 +208,22 @@ def _elu(
     return add(above, mul(grown, alpha * scale, dtype), dtype)
 
 
+# The normal distribution is the logistic function of x times a slope; the slope is smooth in the
+# square of x. This polynomial (least largest error over |x| < 6) gives GELU within 2e-7 in a third
+# of the instructions that the error function takes. Beyond 6 the slope stays what it is there.
+GELU_SLOPE = (
+    1.59576724e00,
+    7.26704724e-02,
+    -6.62450503e-05,
+    -1.11190443e-04,
+    8.20529102e-06,
+    -3.04487135e-07,
+    5.82798310e-09,
+    -4.51703842e-11,
+)
+GELU_RANGE = 36.0
+
+
 @rule("aten.gelu.default")
 def _gelu(node: Node, x: Value, approximate: str = "none") -> Value:
     dtype = node.type.dtype
@@ -216,8 +232,11 @@ def _gelu(node: Node, x: Value, approximate: str = "none") -> Value:
         inner = add(x, mul(cube, 0.044715, dtype), dtype)
         inside = mul(inner, 2.0 * math.sqrt(2.0 / math.pi), dtype)
         return mul(x, apply("sigmoid", dtype, inside), dtype)
-    curve = apply("erf", dtype, mul(x, math.sqrt(0.5), dtype))
-    return mul(mul(x, 0.5, dtype), add(curve, 1.0, dtype), dtype)
+    square = apply("min", dtype, mul(x, x, dtype), GELU_RANGE)
+    slope: Operand = GELU_SLOPE[-1]
+    for coefficient in reversed(GELU_SLOPE[:-1]):
+        slope = add(mul(slope, square, dtype), coefficient, dtype)
+    return mul(x, apply("sigmoid", dtype, mul(x, slope, dtype)), dtype)
 
 
 @rule("aten.where.self", "aten.where.ScalarOther", "aten.where.ScalarSelf", "aten.where.Scalar")
