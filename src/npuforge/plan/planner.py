@@ -177,9 +177,8 @@ class Planner:
         by_shape: dict[tuple[object, ...], list[Reduce]] = {}
         for item in reduces:
             by_shape.setdefault(item.shape, []).append(item)
-        for shape, group in by_shape.items():
+        for group in by_shape.values():
             self._parts_of(group, count, swaps)
-            assert shape is not None
         self.compute([(substitute(value, swaps), out) for value, out in roots])
 
     def _parts_of(self, group: list[Reduce], count: int, swaps: dict[int, Value]) -> None:
