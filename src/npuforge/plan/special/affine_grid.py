@@ -13,7 +13,7 @@ from npuforge.plan.special.lines import Lines
 _MOST_POINTS = 2048
 
 _PARAMETERS = (
-    "tiles", "per_core", "blocks", "rows", "points", "height", "width", "dx", "dy", "x0", "y0",
+    "tiles", "per_core", "blocks", "rows", "points", "height", "width",
 )  # fmt: skip
 
 _KERNEL = """\
@@ -22,6 +22,8 @@ def {name}(theta, y, {parameters}):
     count = min(per_core, tiles - first)
     row = tl.alloc_ub(points, dtype=tl.float32)
     column = tl.alloc_ub(points, dtype=tl.float32)
+    level = tl.alloc_ub(points, dtype=tl.float32)
+    other = tl.alloc_ub(points, dtype=tl.float32)
     both = tl.alloc_ub(2 * points, dtype=tl.float32)
     half = tl.alloc_ub(2 * points, dtype=tl.float32)
     number = tl.alloc_ub(2 * points, dtype=tl.float32)
@@ -34,9 +36,7 @@ def {name}(theta, y, {parameters}):
         tl.floor(row, row)
         tl.axpy(column, row, -float(width))
         tl.sub(column, column, 0.5)
-        tl.mul(column, column, dx)
-        tl.add(column, column, x0)
-        tl.mul(row, row, dy)
+{columns}
         # Number i of the result is x or y of point i // 2.
         tl.iota(number, 0.0, 1.0)
         tl.mul(half, number, 0.5)
@@ -56,17 +56,30 @@ def {name}(theta, y, {parameters}):
             yy = tl.load_scalar(theta + image * 6 + 4)
             ys = tl.load_scalar(theta + image * 6 + 5)
         with tl.compute():
-            start = float(top) * dy + y0
+            tl.add(level, row, float(top))
+{rows_text}
             tl.mul(both[:points], column, xx)
-            tl.axpy(both[:points], row, xy)
-            tl.add(both[:points], both[:points], start * xy + xs)
+            tl.axpy(both[:points], level, xy)
+            tl.add(both[:points], both[:points], xs)
             tl.mul(both[points : points + points], column, yx)
-            tl.axpy(both[points : points + points], row, yy)
-            tl.add(both[points : points + points], both[points : points + points], start * yy + ys)
+            tl.axpy(both[points : points + points], level, yy)
+            tl.add(both[points : points + points], both[points : points + points], ys)
             tl.gather(result[: 2 * n], both, pair[: 2 * n])
         with tl.copyout():
             tl.store(y + (image * height + top) * width * 2, result[: 2 * n])
 """
+
+
+def _coordinates(view: str, extent: str, align: bool, depth: int) -> str:
+    """Numbers 0, 1, ... as coordinates from -1 to 1: quotients of whole numbers, rounded once."""
+    under = f"max(1, {extent} - 1)" if align else extent
+    lines = [
+        f"tl.mul({view}, {view}, 2.0)",
+        f"tl.sub({view}, {view}, float({extent} - 1))",
+        f"tl.fill(other, float({under}))",
+        f"tl.div({view}, {view}, other)",
+    ]
+    return "\n".join(" " * depth + line for line in lines)
 
 
 @writes("affine_grid")
@@ -77,13 +90,6 @@ def affine_grid(job: Job) -> list[Launch]:
     lines = Lines()
     lines.add(f"{p}height = {height}", f"{p}width = {width}")
     lines.add(f'tl.require({p}width <= {_MOST_POINTS}, "a row of the grid must fit")')
-    for axis, extent in (("x", f"{p}width"), ("y", f"{p}height")):
-        if job.special.data["align"]:
-            lines.add(f"{p}d{axis} = 2.0 / float(max(1, {extent} - 1))")
-            lines.add(f"{p}{axis}0 = -1.0 if {extent} > 1 else 0.0")
-        else:
-            lines.add(f"{p}d{axis} = 2.0 / float({extent})")
-            lines.add(f"{p}{axis}0 = 1.0 / float({extent}) - 1.0")
     share = f"tl.cdiv({p}images * {p}height, tl.num_cores())"
     lines.add(
         f"{p}images = {images}",
@@ -96,5 +102,11 @@ def affine_grid(job: Job) -> list[Launch]:
     )
     arguments = ", ".join([theta.name, y.name, *(p + name for name in _PARAMETERS)])
     lines.add(f"{job.name}[{p}cores]({arguments})")
-    text = _KERNEL.format(name=job.name, parameters=", ".join(_PARAMETERS))
+    align = bool(job.special.data["align"])
+    text = _KERNEL.format(
+        name=job.name,
+        parameters=", ".join(_PARAMETERS),
+        columns=_coordinates("column", "width", align, 8),
+        rows_text=_coordinates("level", "height", align, 12),
+    )
     return [Launch(text, lines.found, [images, height, width])]

@@ -3,8 +3,8 @@
 
 For a chunk of places the four neighbours and their weights are found once and serve all channels.
 The rows of the source between the highest and the lowest of them are loaded, channel by channel,
-and gathered from. Where so many rows do not fit, they are worked on in bands: weights of neighbours
-outside a band count as zero.
+and gathered from. Where so many rows do not fit, they are worked on in bands: neighbours outside a
+band count as zero.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from npuforge.plan.launch import Launch
 from npuforge.plan.special import Job, writes
 from npuforge.plan.special.lines import Lines
 
-_MOST_POINTS = 768
-_POINT_BYTES = 96  # what a place takes in tables
+_MOST_POINTS = 640
+_POINT_BYTES = 112  # what a place takes in tables
 _BAND = 1024  # elements of a band, unless a row is longer
 _MOST_WIDTH = 4096
 _SPARE = 12288
@@ -47,10 +47,10 @@ def grid_sample(job: Job) -> list[Launch]:
         f"{p}parts = min({p}channels, tl.cdiv(4 * tl.num_cores(), {p}images * {p}chunks))",
         f"{p}part = tl.cdiv({p}channels, {p}parts)",
         f"{p}parts = tl.cdiv({p}channels, {p}part)",
-        f"{p}band = max({_BAND}, {p}width)",
+        f"{p}band = tl.align_up(max({_BAND}, {p}width), 8)",
         f"# {_POINT_BYTES} bytes for a place; the rest holds rows of the source, twice.",
         f"{p}free = tl.ub_bytes() - {_SPARE} - 8 * {p}band - {_POINT_BYTES} * {p}points",
-        f"{p}room = min({p}height * {p}width, {p}free // 8)",
+        f"{p}room = tl.align_down(min({p}height * {p}width + 7, {p}free // 8), 8)",
         f"{p}tiles = {p}images * {p}chunks * {p}parts",
         f"{p}cores = max(1, min(tl.num_cores(), {p}tiles))",
         f"{p}per_core = tl.cdiv({p}tiles, {p}cores)",
@@ -91,7 +91,8 @@ class _Sampling:
         floats = ["at_x", "at_y", "value", "side", "result"]
         for axis in ("x", "y"):
             for place in range(sides):
-                floats += [f"{axis}{place}", f"{axis}{place}_weight"]
+                floats += [f"{axis}{place}", f"{axis}{place}_in"]
+                floats += [] if self.nearest else [f"{axis}{place}_weight"]
         for name in floats:
             lines.add(f"{name} = tl.alloc_ub(points, dtype=tl.float32)")
         lines.add("sum = tl.alloc_ub(points, dtype=tl.float32, buffers=1)")
@@ -103,8 +104,10 @@ class _Sampling:
         lines.add(
             "highest = tl.alloc_ub(8, dtype=tl.float32)",
             "lowest = tl.alloc_ub(8, dtype=tl.float32)",
-            "rows = tl.alloc_ub(room, dtype=tl.float32)",
-            "some = tl.alloc_ub(band, dtype=tl.float32)",
+            # Behind the rows stands a zero, for neighbours outside the image.
+            "rows = tl.alloc_ub(room + 8, dtype=tl.float32)",
+            "some = tl.alloc_ub(band + 8, dtype=tl.float32)",
+            "odd_ones = tl.alloc_mask(points)",
         )
 
     # ---- places ---------------------------------------------------------------------------------
@@ -140,52 +143,59 @@ class _Sampling:
     def neighbours(self, lines: Lines, axis: str, extent: str) -> None:
         """Coordinates in the image, the neighbours below and above, and their weights."""
         at, low = f"at_{axis}[:n]", f"{axis}0[:n]"
-        weight = f"{axis}0_weight[:n]"
-        lines.add(f"tl.add({at}, {at}, 1.0)")
-        if self.align:
-            lines.add(f"tl.mul({at}, {at}, 0.5 * float({extent} - 1))")
-        else:
-            lines.add(f"tl.mul({at}, {at}, float({extent}))", f"tl.sub({at}, {at}, 1.0)")
-            lines.add(f"tl.mul({at}, {at}, 0.5)")
+        span = f"{extent} - 1" if self.align else extent
+        lines.add(
+            f"tl.mul({at}, {at}, 0.5 * float({span}))",
+            f"tl.add({at}, {at}, 0.5 * float({extent} - 1))",
+        )
         if self.padding == "reflection":
             self.reflect(lines, axis, extent)
-        low_end, high_end = ("-2.0", f"float({extent} + 1)")
         if self.padding != "zeros":
-            low_end, high_end = "0.0", f"float({extent} - 1)"
-        lines.add(f"tl.maximum({at}, {at}, {low_end})", f"tl.minimum({at}, {at}, {high_end})")
+            self.numbers_only(lines, at, "0.0")
+            lines.add(
+                f"tl.maximum({at}, {at}, 0.0)",
+                f"tl.minimum({at}, {at}, float({extent} - 1))",
+            )
         if self.nearest:
             lines.add(f"tl.round({low}, {at})")
-            self.inside(lines, low, weight, extent)
-        else:
-            high, other = f"{axis}1[:n]", f"{axis}1_weight[:n]"
-            lines.add(
-                f"tl.floor({low}, {at})",
-                f"tl.add({high}, {low}, 1.0)",
-                f"tl.sub({at}, {at}, {low})",
-            )
-            self.inside(lines, low, weight, extent)
-            self.inside(lines, high, other, extent)
-            lines.add(
-                f"tl.mul({other}, {other}, {at})",
-                f"tl.sub({at}, 1.0, {at})",
-                f"tl.mul({weight}, {weight}, {at})",
-            )
-
-    def inside(self, lines: Lines, place: str, weight: str, extent: str) -> None:
-        """`weight` one inside the image and zero outside; `place` moved inside."""
+            self.inside(lines, f"{axis}0", extent)
+            return
+        # Weights of places that are no numbers are none either, as in PyTorch.
+        weight, other = f"{axis}0_weight[:n]", f"{axis}1_weight[:n]"
         lines.add(
-            f"tl.sub({weight}, float({extent}), {place})",
+            f"tl.floor({low}, {at})",
+            f"tl.sub({other}, {at}, {low})",
+            f"tl.sub({weight}, 1.0, {other})",
+        )
+        self.numbers_only(lines, low, "-2.0")
+        lines.add(f"tl.add({axis}1[:n], {low}, 1.0)")
+        self.inside(lines, f"{axis}0", extent)
+        self.inside(lines, f"{axis}1", extent)
+
+    def numbers_only(self, lines: Lines, view: str, instead: str) -> None:
+        lines.add(
+            f"tl.is_nan(odd_ones[:n], {view})",
+            f"tl.select({view}, odd_ones[:n], {instead}, {view})",
+        )
+
+    def inside(self, lines: Lines, name: str, extent: str) -> None:
+        """`name`_in one inside the image and zero outside; `name` moved inside."""
+        place, held = f"{name}[:n]", f"{name}_in[:n]"
+        lines.add(
+            f"tl.maximum({place}, {place}, -2.0)",
+            f"tl.minimum({place}, {place}, float({extent} + 1))",
+            f"tl.sub({held}, float({extent}), {place})",
             f"tl.add(value[:n], {place}, 1.0)",
-            f"tl.minimum({weight}, {weight}, value[:n])",
-            f"tl.maximum({weight}, {weight}, 0.0)",
-            f"tl.minimum({weight}, {weight}, 1.0)",
+            f"tl.minimum({held}, {held}, value[:n])",
+            f"tl.maximum({held}, {held}, 0.0)",
+            f"tl.minimum({held}, {held}, 1.0)",
             f"tl.maximum({place}, {place}, 0.0)",
             f"tl.minimum({place}, {place}, float({extent} - 1))",
         )
 
     def reflect(self, lines: Lines, axis: str, extent: str) -> None:
         """Back and forth between the borders, pixels' centres or their edges."""
-        at, turns, odd = f"at_{axis}[:n]", f"{axis}0[:n]", f"{axis}0_weight[:n]"
+        at, turns, odd = f"at_{axis}[:n]", f"{axis}0[:n]", f"{axis}0_in[:n]"
         span = f"float(max(1, {extent} - 1))" if self.align else f"float({extent})"
         shift = "0.0" if self.align else "0.5"
         lines.add(
@@ -210,10 +220,9 @@ class _Sampling:
             for row, column in self.corners:
                 lines.add(
                     f"tl.sub(value[:n], y{row}[:n], float(top))",
-                    "tl.mul(value[:n], value[:n], float(width))",
-                    f"tl.add(value[:n], value[:n], x{column}[:n])",
-                    f'tl.cast(index{row}{column}[:n], value[:n], round="rint")',
+                    f"tl.mul(side[:n], y{row}_in[:n], x{column}_in[:n])",
                 )
+                self.place(lines, row, column, "room")
         with lines.block("for c in range(lower, upper)"):
             lines.add("plane = image * channels + c")
             with lines.copyin():
@@ -221,21 +230,8 @@ class _Sampling:
                     "tl.load(x + (plane * height + top) * width, rows[: held * width], again=True)"
                 )
             with lines.compute():
-                source = "rows[: held * width]"
-                for row in sorted({row for row, _ in self.corners}):
-                    target = "result" if row == 0 else "side"
-                    columns = [column for r, column in self.corners if r == row]
-                    for column in columns:
-                        into = target if column == 0 else "value"
-                        lines.add(
-                            f"tl.gather({into}[:n], {source}, index{row}{column}[:n])",
-                            f"tl.mul({into}[:n], {into}[:n], x{column}_weight[:n])",
-                        )
-                    if len(columns) > 1:
-                        lines.add(f"tl.add({target}[:n], {target}[:n], value[:n])")
-                    lines.add(f"tl.mul({target}[:n], {target}[:n], y{row}_weight[:n])")
-                if not self.nearest:
-                    lines.add("tl.add(result[:n], result[:n], side[:n])")
+                lines.add("tl.fill(rows[room : room + 8], 0.0)")
+                self.mix(lines, "rows[: room + 8]", "result")
             with lines.copyout():
                 lines.add("tl.store(y + plane * total + start, result[:n])")
 
@@ -253,27 +249,52 @@ class _Sampling:
                         "again=True)"
                     )
                 with lines.compute():
+                    lines.add("tl.fill(some[band : band + 8], 0.0)")
                     for row, column in self.corners:
-                        self.band_corner(lines, row, column)
+                        self.in_band(lines, row, column)
+                    self.mix(lines, "some[: band + 8]", "at_x")
+                    lines.add("tl.add(sum[:n], sum[:n], at_x[:n])")
             with lines.copyout():
                 lines.add("tl.store(y + plane * total + start, sum[:n])")
 
-    def band_corner(self, lines: Lines, row: int, column: int) -> None:
+    def in_band(self, lines: Lines, row: int, column: int) -> None:
+        """Rows outside the band are taken for rows outside the image."""
         lines.add(
-            # One where the row is in the band, zero elsewhere.
             f"tl.sub(side[:n], y{row}[:n], float(begin - 1))",
             f"tl.sub(value[:n], float(begin + here), y{row}[:n])",
             "tl.minimum(side[:n], side[:n], value[:n])",
             "tl.maximum(side[:n], side[:n], 0.0)",
             "tl.minimum(side[:n], side[:n], 1.0)",
-            f"tl.mul(side[:n], side[:n], y{row}_weight[:n])",
-            f"tl.mul(side[:n], side[:n], x{column}_weight[:n])",
+            f"tl.mul(side[:n], side[:n], y{row}_in[:n])",
+            f"tl.mul(side[:n], side[:n], x{column}_in[:n])",
             f"tl.sub(value[:n], y{row}[:n], float(begin))",
-            "tl.maximum(value[:n], value[:n], 0.0)",
-            "tl.minimum(value[:n], value[:n], float(here - 1))",
+        )
+        self.place(lines, row, column, "band")
+
+    def place(self, lines: Lines, row: int, column: int, zero: str) -> None:
+        """Where the neighbour stands: `value` rows down where `side` is one, else at the zero."""
+        lines.add(
             "tl.mul(value[:n], value[:n], float(width))",
             f"tl.add(value[:n], value[:n], x{column}[:n])",
-            'tl.cast(index00[:n], value[:n], round="rint")',
-            "tl.gather(value[:n], some[: here * width], index00[:n])",
-            "tl.mul_add(sum[:n], value[:n], side[:n])",
+            f"tl.sub(value[:n], value[:n], float({zero}))",
+            "tl.mul(value[:n], value[:n], side[:n])",
+            f"tl.add(value[:n], value[:n], float({zero}))",
+            f'tl.cast(index{row}{column}[:n], value[:n], round="rint")',
         )
+
+    def mix(self, lines: Lines, source: str, result: str) -> None:
+        """The weighted sum of the neighbours."""
+        if self.nearest:
+            lines.add(f"tl.gather({result}[:n], {source}, index00[:n])")
+            return
+        for row, target in enumerate((result, "side")):
+            for column, into in enumerate((target, "value")):
+                lines.add(
+                    f"tl.gather({into}[:n], {source}, index{row}{column}[:n])",
+                    f"tl.mul({into}[:n], {into}[:n], x{column}_weight[:n])",
+                )
+            lines.add(
+                f"tl.add({target}[:n], {target}[:n], value[:n])",
+                f"tl.mul({target}[:n], {target}[:n], y{row}_weight[:n])",
+            )
+        lines.add(f"tl.add({result}[:n], {result}[:n], side[:n])")

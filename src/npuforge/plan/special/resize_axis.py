@@ -75,6 +75,9 @@ class Axis:
     def coordinates(self, lines: Lines, place: str, low: str) -> None:
         """`place` from numbers of results to coordinates, `low` to the element at or below."""
         scale = f"scale_{self.name}"
+        if self.exact:
+            self._exact_coordinates(lines, place, low)
+            return
         if self.centred:
             lines.add(f"tl.add({place}, {place}, 0.5)")
         lines.add(f"tl.mul({place}, {place}, {scale})")
@@ -91,6 +94,32 @@ class Axis:
             lines.add(f"tl.maximum({place}, {place}, 0.0)")
         lines.add(f"tl.floor({low}, {place})")
 
+    @property
+    def exact(self) -> bool:
+        """Is a coordinate a quotient of whole numbers, with its fraction to be kept exactly?
+
+        Cubic weights of far elements are small differences: they show the rounding of a coordinate
+        of some hundreds.
+        """
+        return self.kind == "cubic" and (self.align or self.factor is None)
+
+    def _exact_coordinates(self, lines: Lines, place: str, low: str) -> None:
+        """`place` becomes the fraction alone: what is left of a numerator over the denominator."""
+        source, results = f"source_{self.name}", f"results_{self.name}"
+        if self.align:
+            times, plus, under = f"{source} - 1", "0", f"max(1, {results} - 1)"
+        else:
+            times, plus, under = f"2 * {source}", f"{source} - {results}", f"2 * {results}"
+        lines.add(
+            f"tl.mul({place}, {place}, float({times}))",
+            f"tl.add({place}, {place}, float({plus}))",
+            f"tl.add({low}, {place}, 0.5)",
+            f"tl.mul({low}, {low}, 1.0 / float({under}))",
+            f"tl.floor({low}, {low})",
+            f"tl.axpy({place}, {low}, -float({under}))",
+            f"tl.mul({place}, {place}, 1.0 / float({under}))",
+        )
+
     def element(self, lines: Lines, target: str, low: str, tap: str) -> None:
         """The element of the source that tap number `tap` takes."""
         last = f"float(source_{self.name} - 1)"
@@ -98,6 +127,22 @@ class Axis:
         lines.add(f"tl.add({target}, {low}, {shift})", f"tl.minimum({target}, {target}, {last})")
         if self.before:
             lines.add(f"tl.maximum({target}, {target}, 0.0)")
+
+    def nothing_beyond(self, lines: Lines, place: str, low: str, flag: str, empty: str) -> None:
+        """Send taps behind the last one that counts to row `empty`, which holds zeros.
+
+        `flag` is a vector with the end of the window; a weight of zero alone would make NaN of an
+        infinite element there.
+        """
+        lines.add(
+            f"tl.sub(choice_{self.name}, {flag}, {low})",
+            f"tl.sub(choice_{self.name}, choice_{self.name}, float(j))",
+            f"tl.maximum(choice_{self.name}, choice_{self.name}, 0.0)",
+            f"tl.minimum(choice_{self.name}, choice_{self.name}, 1.0)",
+            f"tl.sub({place}, {place}, float({empty}))",
+            f"tl.mul({place}, {place}, choice_{self.name})",
+            f"tl.add({place}, {place}, float({empty}))",
+        )
 
     def weights(
         self, lines: Lines, place: str, low: str, row: Callable[[str], str], spare: str
@@ -114,18 +159,23 @@ class Axis:
     def _cubic_weights(
         self, lines: Lines, place: str, low: str, row: Callable[[str], str], spare: str
     ) -> None:
-        a = _CUBIC
-        lines.add(f"tl.sub({place}, {place}, {low})")
-        near, far = (a + 2, -(a + 3), 0.0, 1.0), (a, -5 * a, 8 * a, -4 * a)
-        distances = ((1.0, 1.0, far), (1.0, 0.0, near), (-1.0, 1.0, near), (-1.0, 2.0, far))
-        for tap, (sign, shift, factors) in enumerate(distances):
-            target = row(str(tap))
-            lines.add(f"tl.mul({spare}, {place}, {sign})", f"tl.add({spare}, {spare}, {shift})")
-            lines.add(f"tl.mul({target}, {spare}, {factors[0]})")
-            for factor in factors[1:3]:
-                lines.add(f"tl.add({target}, {target}, {factor})")
-                lines.add(f"tl.mul({target}, {target}, {spare})")
-            lines.add(f"tl.add({target}, {target}, {factors[3]})")
+        """With the fraction t and s = 1 - t, products whose factors do not cancel."""
+        if not self.exact:
+            lines.add(f"tl.sub({place}, {place}, {low})")
+        lines.add(f"tl.sub({low}, 1.0, {place})")
+        for t, s, far, near in ((place, low, row("0"), row("1")), (low, place, row("3"), row("2"))):
+            lines.add(
+                # a * t * s * s
+                f"tl.mul({far}, {s}, {s})",
+                f"tl.mul({far}, {far}, {t})",
+                f"tl.mul({far}, {far}, {_CUBIC})",
+                # s * (1 + t - (a + 2) * t * t)
+                f"tl.mul({spare}, {t}, {t})",
+                f"tl.mul({spare}, {spare}, {-(_CUBIC + 2)})",
+                f"tl.add({spare}, {spare}, {t})",
+                f"tl.add({spare}, {spare}, 1.0)",
+                f"tl.mul({near}, {s}, {spare})",
+            )
 
     def _hat_weights(
         self, lines: Lines, place: str, low: str, row: Callable[[str], str], spare: str

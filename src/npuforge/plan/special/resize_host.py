@@ -109,7 +109,7 @@ def _units(resize: Resize, p: str) -> list[str]:
     if not resize.depth.plain:
         slices = f"({resize.slices}) * {p}results_d"
     several = f"min({p}most // {p}rows_out, tl.cdiv({p}slices, tl.num_cores()))"
-    if not resize.depth.plain:
+    if not resize.depth.plain or resize.height.kind == "antialias":
         several = "1"
     taps = _taps(resize.height, p)
     return [

@@ -47,7 +47,7 @@ class _Kernel:
                 "built = -1",
                 "filled = 0",
             )
-            if resize.flat:
+            if resize.flat or resize.width.kind == "antialias":
                 with lines.compute():
                     lines.add("tl.fill(turned, 0.0)")
             with lines.block("for t in range(count)"):
@@ -57,16 +57,20 @@ class _Kernel:
     # ---- memory ---------------------------------------------------------------------------------
     def buffers(self) -> None:
         resize = self.resize
-        self.allocate("loaded", "group * span_h, span_w", resize.x.dtype)
+        held = "group * span_h"
+        if resize.height.kind == "antialias":
+            held = "span_h + 1"  # with a row of zeros
+        self.allocate("loaded", f"{held}, span_w", resize.x.dtype)
         if resize.widens:
-            self.allocate("source", "group * span_h, span_w")
+            self.allocate("source", f"{held}, span_w")
             if resize.x.dtype != "float32" and not resize.depth.plain:
                 self.allocate("mixed", "group * span_h, span_w")
         if not resize.flat:
             self.allocate("stretched", "strips * 8, blocks * 8")
             if resize.height.taps != 1:
                 self.allocate("row_tap", "strips * 8, blocks * 8")
-        self.allocate("turned", "blocks * 8, strips * 8")
+        turned = "blocks * 8 + 1" if resize.width.kind == "antialias" else "blocks * 8"
+        self.allocate("turned", f"{turned}, strips * 8")
         self.allocate("spread", "cols, strips * 8")
         if resize.width.taps != 1:
             self.allocate("col_tap", "cols, strips * 8")
@@ -83,6 +87,9 @@ class _Kernel:
             for name in ("place", "low"):
                 self.allocate(f"{name}_{axis.name}", entries)
             self.allocate(f"row_{axis.name}", entries)
+            if axis.kind == "antialias":
+                self.allocate(f"end_{axis.name}", entries)
+                self.allocate(f"choice_{axis.name}", entries)
 
     def allocate(self, name: str, shape: str, dtype: str = "float32") -> None:
         shape = f"({shape})" if "," in shape else shape
@@ -171,11 +178,19 @@ class _Kernel:
             f"tl.minimum({place}, {place}, float({first} + {last} - 1))",
         )
         axis.coordinates(lines, place, low)
-        edge = "upper" if name == "h" else "edge"
+        edge, empty = ("upper", "span_h") if name == "h" else ("edge", "blocks * 8")
+        if axis.kind == "antialias":
+            lines.add(
+                f"tl.add(end_{name}, {place}, support_{name} + 0.5)",
+                f"tl.floor(end_{name}, end_{name})",
+                f"tl.minimum(end_{name}, end_{name}, float(source_{name}))",
+            )
         for tap in self.each_tap(axis):
             axis.element(lines, place, low, tap)
+            lines.add(f"tl.sub({place}, {place}, float({edge}))")
+            if axis.kind == "antialias":
+                axis.nothing_beyond(lines, place, low, f"end_{name}", empty)
             lines.add(
-                f"tl.sub({place}, {place}, float({edge}))",
                 f"tl.mul({place}, {place}, float({each}))",
                 f"tl.add({place}, {place}, {row})",
                 f'tl.cast(from_{name}[{tap}, :], {place}, round="rint")',
@@ -277,8 +292,10 @@ class _Kernel:
         if resize.flat:
             lines.add(f"tl.transpose(turned[:span_w, :held], {source}[:held, :])")
         else:
+            if resize.height.kind == "antialias":
+                lines.add(f"tl.fill({source}[span_h : span_h + 1, :], 0.0)")
             self.gather(resize.height, "stretched", "row_tap", source)
-            lines.add("tl.transpose(turned, stretched)")
+            lines.add("tl.transpose(turned[: blocks * 8, :], stretched)")
         self.gather(resize.width, "spread", "col_tap", "turned")
 
     def gather(self, axis: Axis, target: str, tap: str, source: str) -> None:
