@@ -42,7 +42,9 @@ def test_grids(size: tuple[int, ...], align: bool) -> None:
 def test_sampling(mode: int, padding: int, align: bool) -> None:
     reach = 4.0 if padding == REFLECTION else 1.3
     inputs = [drawn(2, 3, 20, 30), places(2, 9, 11, reach=reach)]
-    agree(Operation(SAMPLE, inputs, (mode, padding, align)))
+    # Places far outside lose digits on their way back into the image.
+    tolerance = 1e-4 if padding == REFLECTION else None
+    agree(Operation(SAMPLE, inputs, (mode, padding, align)), tolerance=tolerance)
 
 
 def test_images_larger_than_the_buffer_are_sampled_in_bands() -> None:

@@ -143,11 +143,14 @@ class _Sampling:
     def neighbours(self, lines: Lines, axis: str, extent: str) -> None:
         """Coordinates in the image, the neighbours below and above, and their weights."""
         at, low = f"at_{axis}[:n]", f"{axis}0[:n]"
-        span = f"{extent} - 1" if self.align else extent
-        lines.add(
-            f"tl.mul({at}, {at}, 0.5 * float({span}))",
-            f"tl.add({at}, {at}, 0.5 * float({extent} - 1))",
-        )
+        span = f"0.5 * float({extent} - 1)" if self.align else f"0.5 * float({extent})"
+        centre = f"0.5 * float({extent} - 1)"
+        if self.padding == "zeros" and not self.nearest:
+            self.between(lines, axis, span, centre)
+            self.inside(lines, f"{axis}0", extent)
+            self.inside(lines, f"{axis}1", extent)
+            return
+        lines.add(f"tl.mul({at}, {at}, {span})", f"tl.add({at}, {at}, {centre})")
         if self.padding == "reflection":
             self.reflect(lines, axis, extent)
         if self.padding != "zeros":
@@ -160,17 +163,43 @@ class _Sampling:
             lines.add(f"tl.round({low}, {at})")
             self.inside(lines, f"{axis}0", extent)
             return
-        # Weights of places that are no numbers are none either, as in PyTorch.
         weight, other = f"{axis}0_weight[:n]", f"{axis}1_weight[:n]"
         lines.add(
             f"tl.floor({low}, {at})",
             f"tl.sub({other}, {at}, {low})",
             f"tl.sub({weight}, 1.0, {other})",
+            f"tl.add({axis}1[:n], {low}, 1.0)",
         )
-        self.numbers_only(lines, low, "-2.0")
-        lines.add(f"tl.add({axis}1[:n], {low}, 1.0)")
         self.inside(lines, f"{axis}0", extent)
         self.inside(lines, f"{axis}1", extent)
+
+    def between(self, lines: Lines, axis: str, span: str, centre: str) -> None:
+        """Neighbours and weights where nothing keeps places in the image.
+
+        A coordinate of some hundreds would leave its fraction few digits. So the number of the grid
+        is split in two halves of twelve bits, whose products with the span are exact, and the
+        fraction is what they have beyond the neighbour. Weights of places that are no numbers are
+        none either, as in PyTorch.
+        """
+        at, low, high = f"at_{axis}[:n]", f"{axis}0[:n]", f"{axis}1[:n]"
+        weight, other = f"{axis}0_weight[:n]", f"{axis}1_weight[:n]"
+        lines.add(
+            f"tl.mul({low}, {at}, {2**12 + 1}.0)",
+            f"tl.sub({other}, {low}, {at})",
+            f"tl.sub({other}, {low}, {other})",
+            f"tl.sub({at}, {at}, {other})",
+            f"tl.mul({other}, {other}, {span})",
+            f"tl.mul({at}, {at}, {span})",
+            f"tl.add({low}, {other}, {at})",
+            f"tl.add({low}, {low}, {centre})",
+            f"tl.floor({low}, {low})",
+            f"tl.sub({weight}, {low}, {centre})",
+            f"tl.sub({other}, {other}, {weight})",
+            f"tl.add({other}, {other}, {at})",
+            f"tl.sub({weight}, 1.0, {other})",
+        )
+        self.numbers_only(lines, low, "-2.0")
+        lines.add(f"tl.add({high}, {low}, 1.0)")
 
     def numbers_only(self, lines: Lines, view: str, instead: str) -> None:
         lines.add(
