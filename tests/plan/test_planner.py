@@ -49,6 +49,27 @@ def test_whole_numbers_and_truth_values() -> None:
     agree(mixed, case(40), case(7))
 
 
+def test_whole_numbers_are_divided_downwards() -> None:
+    def divided(a: Any, b: Any) -> Any:
+        return a // 3, a % 7, torch.div(a, b, rounding_mode="trunc"), a // b
+
+    def case(n: int) -> list[torch.Tensor]:
+        generator = torch.Generator().manual_seed(n)
+        a = torch.randint(-90000, 90000, (n, 33), generator=generator, dtype=torch.int32)
+        b = torch.randint(1, 50, (n, 33), generator=generator, dtype=torch.int32)
+        return [a, b * torch.where(a > 500, -1, 1)]
+
+    agree(divided, case(40), case(7))
+
+
+def test_numbers_that_follow_from_extents() -> None:
+    def smoothed(x: Any, places: Any) -> Any:
+        return functional.cross_entropy(x, places, label_smoothing=0.1)
+
+    generator = torch.Generator().manual_seed(0)
+    agree(smoothed, [normal(60, 70), torch.randint(0, 70, (60,), generator=generator)])
+
+
 def test_rows_columns_and_single_numbers_are_repeated() -> None:
     def spread(x: Any, row: Any, column: Any, number: Any) -> Any:
         return (x * row + column) / number

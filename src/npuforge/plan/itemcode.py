@@ -31,6 +31,7 @@ _BINARY = {
     "min": "minimum",
 }
 _TILES = {"pow": "pow", "floor_mod": "floor_mod"}
+_WHOLE_DIVISION = {"floor_div": "floor", "trunc_div": "trunc"}
 _COMPARE = ("lt", "le", "gt", "ge", "eq", "ne")
 _SWAPPED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
 _LOGIC = {"and": "mask_and", "or": "mask_or"}
@@ -288,7 +289,7 @@ class ItemCode:
             kind = "float32"
         if op in _BINARY:
             return self._binary(item, cls, kind)
-        if op in _TILES:
+        if op in _TILES or op in _WHOLE_DIVISION:
             return self._tiles(item, cls, kind)
         if op == "leaky_relu":
             x = self.widened(self.operand(item.args[0], kind), cls, kind)
@@ -390,31 +391,36 @@ class ItemCode:
         if kind == "int32":
             if item.op == "floor_mod":
                 return self._whole_remainder(item, cls)
+            if item.op in _WHOLE_DIVISION:
+                return self._whole_quotient(item, cls, _WHOLE_DIVISION[item.op])[2]
             raise PlanError(f"{item.op} of whole numbers is not planned")
         a, b = (self.widened(self.operand(arg, kind), cls, kind) for arg in item.args)
         name = _TILES[item.op]
         return self.emit(f"tl.{name}({{d}}, {{0}}, {{1}})", cls, kind, a, b, over=False)
 
+    def _whole_quotient(self, item: Item, cls: Class, mode: str) -> tuple[Reg, Reg, Reg]:
+        """Whole numbers divided through float32, exact below 2 to the 24th: a, b and a / b."""
+        a, b = (self.widened(self.operand(arg, "int32"), cls, "int32") for arg in item.args)
+        real = [self._convert(reg, "float32") for reg in (a, b)]
+        quotient = self.emit("tl.div({d}, {0}, {1})", cls, "float32", *real)
+        rounded = self.emit(f"tl.{mode}({{d}}, {{0}})", cls, "float32", quotient)
+        return a, b, self._convert(rounded, "int32")
+
     def _whole_remainder(self, item: Item, cls: Class) -> Reg:
-        """Whole numbers through float32: exact below 2 to the 24th, corrected by one step."""
-        a = self.widened(self.operand(item.args[0], "int32"), cls, "int32")
-        b = self.widened(self.operand(item.args[1], "int32"), cls, "int32")
-        af, bf = (self._convert(reg, "float32") for reg in (a, b))
-        quotient = self.emit("tl.div({d}, {0}, {1})", cls, "float32", af, bf)
-        floor = self.emit("tl.floor({d}, {0})", cls, "float32", quotient)
-        times = self._convert(floor, "int32")
+        a, b, times = self._whole_quotient(item, cls, "floor")
         product = self.emit("tl.mul({d}, {0}, {1})", cls, "int32", times, b)
         rest = self.emit("tl.sub({d}, {0}, {1})", cls, "int32", a, product)
+        divisor = item.args[1].number
+        if not isinstance(divisor, int | float) or divisor <= 0:
+            return rest
+        # Larger numbers may be off by one step of a positive divisor.
         low = self.emit('tl.compare({d}, {0}, {1}, "lt")', cls, "mask", rest, "0", over=False)
         lifted = self.emit("tl.add({d}, {0}, {1})", cls, "int32", rest, b, over=False)
-        rest = self.emit(
-            "tl.select({d}, {0}, {1}, {2})", cls, "int32", low, lifted, rest, over=False
-        )
+        select = "tl.select({d}, {0}, {1}, {2})"
+        rest = self.emit(select, cls, "int32", low, lifted, rest, over=False)
         high = self.emit('tl.compare({d}, {0}, {1}, "ge")', cls, "mask", rest, b, over=False)
         lowered = self.emit("tl.sub({d}, {0}, {1})", cls, "int32", rest, b, over=False)
-        return self.emit(
-            "tl.select({d}, {0}, {1}, {2})", cls, "int32", high, lowered, rest, over=False
-        )
+        return self.emit(select, cls, "int32", high, lowered, rest, over=False)
 
     def _fold(self, item: Item) -> Reg:
         """A fold of axes that the tile covers whole."""

@@ -54,7 +54,10 @@ def exported(model: Any, inputs: list[Any], every_shape: bool) -> Any:
         program = torch.export.export(
             model, tuple(inputs), dynamic_shapes=shapes if every_shape else None, strict=False
         )
-        return program.run_decompositions(decompositions())
+        found = program.run_decompositions(decompositions())
+    if any(isinstance(node.meta.get("val"), torch.SymFloat) for node in found.graph.nodes):
+        raise ValueError("numbers that are no extents follow from the shapes")
+    return found
 
 
 # Operations that a kernel computes better as they are than as the dozens they decompose into.

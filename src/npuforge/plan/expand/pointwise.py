@@ -123,7 +123,7 @@ def _div_mode(node: Node, x: Operand, y: Operand, rounding_mode: str | None = No
     if rounding_mode is None:
         return div(x, y, dtype)
     if not is_float(dtype):
-        raise refuse(node, "division of whole numbers is not planned")
+        return apply(f"{rounding_mode}_div", dtype, x, y)
     return apply(rounding_mode, dtype, apply("div", dtype, x, y))
 
 
