@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 
+_LANES = {"float32": 8, "float16": 16, "bfloat16": 16}
+
 
 @dataclass
 class Lines:
@@ -33,6 +35,20 @@ class Lines:
 
     def copyout(self) -> AbstractContextManager[None]:
         return self.block("with tl.copyout()")
+
+    def store_rows(
+        self, pointer: str, buffer: str, rows: str, cols: str, stride: str, dtype: str
+    ) -> None:
+        """Rows to global memory: whole 32 byte blocks first, then what is left of each row.
+
+        Rows of another length are written much more slowly.
+        """
+        self.add(
+            f"blocked = tl.align_down({cols}, {_LANES[dtype]})",
+            f"tl.store({pointer}, {buffer}[{rows}, :blocked], stride={stride})",
+            f"tl.store({pointer} + blocked, "
+            f"{buffer}[{rows}, blocked : blocked + ({cols} - blocked)], stride={stride})",
+        )
 
     def text(self) -> str:
         return "\n".join(self.found) + "\n"

@@ -168,10 +168,8 @@ class _Kernel:
                 self.gather()
 
     def overlaps(self) -> bool:
-        height = self.pool.height
-        return self.pool.depth.reach > self.pool.depth.stride or (
-            self.pool.by_tap and height.reach > height.stride
-        )
+        """Are rows loaded for more than one block of results?"""
+        return any(axis.reach > axis.stride for axis in (self.pool.depth, self.pool.height))
 
     def taking(self) -> str:
         return "copy" if self.pool.x.dtype == "float32" else "cast"
@@ -307,20 +305,20 @@ class _Kernel:
 
     # ---- results --------------------------------------------------------------------------------
     def store(self, folded: str) -> None:
-        lines = self.lines
+        lines, dtype = self.lines, self.pool.y.dtype
         if self.pool.flat:
-            lines.add(
-                f"tl.store(y + unit * out_width + left, {folded}[:held, :n], stride=out_width)"
-            )
+            place = "y + unit * out_width + left"
+            lines.store_rows(place, folded, ":held", "n", "out_width", dtype)
             return
         with lines.block("for u in range(held)"):
             lines.add(
                 "block = (unit + u) % blocks",
                 "row = (unit + u) // blocks * out_height + block * rows_out",
                 "rows_here = min(rows_out, out_height - block * rows_out)",
-                f"tl.store(y + row * out_width + left, "
-                f"{folded}[u * spaced : u * spaced + rows_here, :n], stride=out_width)",
             )
+            rows = "u * spaced : u * spaced + rows_here"
+            place = "y + row * out_width + left"
+            lines.store_rows(place, folded, rows, "n", "out_width", dtype)
 
 
 def _count(axis: Axis, first: str, extent: str, include: bool) -> str:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _ITEM = {"float32": 4, "float16": 2, "bfloat16": 2}
 _SPARE = 20480  # temporaries of the library's functions, rounding
 _MOST_LANES = 128
-_LEAST_LANES = 16
+_LEAST_LANES = 8  # fewer columns make rows of broken cache lines
 
 
 def host_lines(resize: Resize) -> list[str]:

@@ -139,9 +139,8 @@ class _Kernel:
                 stored = "narrow"
         place = "slice" if resize.flat else "(slice * results_h + top)"
         with lines.copyout():
-            lines.add(
-                f"tl.store(y + {place} * results_w + left, {stored}[:rows, :n], stride=results_w)"
-            )
+            place = f"y + {place} * results_w + left"
+            lines.store_rows(place, stored, ":rows", "n", "results_w", resize.y.dtype)
 
     def origin(self, axis: Axis, result: str, span: str, target: str) -> None:
         """The first element of the source that the region needs, so that a whole span is there."""
