@@ -11,7 +11,7 @@ import torch
 
 from npuforge.lower.compiler import lower
 from npuforge.lower.on_twin import TwinProgram
-from npuforge.plan.expand import expander
+from npuforge.plan.expand.expander import load_rules
 from npuforge.plan.expand.rules import RULES
 from npuforge.plan.launch import Parameter, Program
 from npuforge.plan.special import Job, writer_of
@@ -51,7 +51,7 @@ class Operation:
         return result
 
     def program(self) -> str:
-        expander._load_rules()
+        load_rules()
         result = self.expected(self.inputs)
         tensors = [
             Tensor(f"x{place}", self._shape(place, tensor), dtype_name(tensor))

@@ -7,6 +7,7 @@ import importlib
 import math
 import pkgutil
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import npuforge.plan.expand as package
@@ -26,7 +27,7 @@ class Expanded:
 
 def expand(graph: Graph, names: dict[str, str]) -> Expanded:
     """Expand `graph`; `names` are the sources' names in the program."""
-    _load_rules()
+    load_rules()
     tensors = {
         source.name: Tensor(names[source.name], source.type.sizes, source.type.dtype)
         for source in graph.sources
@@ -94,8 +95,8 @@ def _argument(argument: Any, values: dict[str, Any]) -> Any:
     return argument
 
 
-def _load_rules() -> None:
+@cache
+def load_rules() -> None:
     """Import every module beside this one: each registers its rules."""
-    if not RULES:
-        for module in pkgutil.iter_modules(package.__path__):
-            importlib.import_module(f"{package.__name__}.{module.name}")
+    for module in pkgutil.iter_modules(package.__path__):
+        importlib.import_module(f"{package.__name__}.{module.name}")
