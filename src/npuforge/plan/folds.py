@@ -431,7 +431,7 @@ class _Folded:
         call = f"{self.name}[{self.prefix}_cores]({', '.join(self.scope.arguments)})"
         assert self.col is not None
         whole = None if self.row is None else self.scope.size(self.nest.sizes[self.col])
-        return Launch("\n".join(text), [*host, call], (), self.name, whole)
+        return Launch("\n".join(text), [*host, call], self.name, whole)
 
     def _elements(self, count: str) -> str:
         """Elements of a tile that one element of the result folds."""

@@ -9,21 +9,19 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from npuforge.plan.values import Tensor
-from npuforge.spec.size import Size
 
 
 @dataclass(frozen=True, slots=True)
 class Launch:
     """`kernel` is the text of an `@ascend_kernel` function, less the decorator; `host` the lines of
     the host function, the launch last. Names in `host` that are no tensors and no symbols of sizes
-    begin with the kernel's name, so that launches do not meet. `sizes` are the sizes that its host
-    lines use. A `tuned` kernel has a parameter `tile`, and `whole` names the parameter with the
-    other extent of its tiles: the unified buffer it takes is asked of the compiler.
+    begin with the kernel's name or a prefix of its own, so that launches do not meet. A `tuned`
+    kernel has a parameter `tile`, and `whole` names the parameter with the other extent of its
+    tiles: the unified buffer it takes is asked of the compiler.
     """
 
     kernel: str
     host: Sequence[str]
-    sizes: Sequence[Size] = ()
     tuned: str | None = None
     whole: str | None = None
 

@@ -131,7 +131,7 @@ class _Tiled:
         covered = next(iter(self.whole), None)
         whole = None if covered is None else self.scope.size(self.nest.sizes[covered])
         tuned = self.name if "tile" in self.scope.numbers else None
-        return Launch("\n".join(text), [*host, call], (), tuned, whole)
+        return Launch("\n".join(text), [*host, call], tuned, whole)
 
     def _loop(self, body: list[str]) -> list[str]:
         """The tiles of one core, in order."""

@@ -178,4 +178,4 @@ def affine_grid(job: Job) -> list[Launch]:
             for axis, view in (("x", "both[:points]"), ("y", "both[points : points + points]"))
         ),
     )
-    return [Launch(text, lines.found, [images, height, width])]
+    return [Launch(text, lines.found)]

@@ -57,9 +57,8 @@ def grid_sample(job: Job) -> list[Launch]:
     )
     arguments = ", ".join([x.name, grid.name, y.name, *(p + name for name in _PARAMETERS)])
     lines.add(f"{job.name}[{p}cores]({arguments})")
-    sizes = [images, channels, height, width, y.shape[2], y.shape[3]]
     sampling = _Sampling(job.name, data["mode"] == "nearest", data["padding"], data["align"])
-    return [Launch(sampling.text(), lines.found, sizes)]
+    return [Launch(sampling.text(), lines.found)]
 
 
 @dataclass(frozen=True)

@@ -71,8 +71,7 @@ def _launch(job: Job, name: str, parts: list[Part], start: Size) -> Launch:
         *(f"    {line}" for line in arguments),
         ")",
     ]
-    sizes = [outer, total, start, *(size for part in parts for size in part.sizes)]
-    return Launch(_kernel(job, name, parts), host, sizes)
+    return Launch(_kernel(job, name, parts), host)
 
 
 def _tensor(job: Job, part: Part) -> Tensor:

@@ -20,7 +20,3 @@ class Part:
     offset: Size = _ZERO
     pitch: Size = _ZERO
     fill: float | int | bool = 0
-
-    @property
-    def sizes(self) -> tuple[Size, ...]:
-        return (self.run, self.offset, self.pitch)

@@ -137,8 +137,7 @@ def pool(job: Job) -> list[Launch]:
         by_tap=tall,
         direct=plain and (height.trivial or many),
     )
-    sizes = [slices, *(size for axis in operation.axes for size in (axis.extent, axis.results))]
-    return [Launch(kernel_text(operation), host_lines(operation), sizes)]
+    return [Launch(kernel_text(operation), host_lines(operation))]
 
 
 def _plain(axis: Axis) -> Axis:

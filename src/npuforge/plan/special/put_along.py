@@ -72,8 +72,7 @@ def put_along(job: Job) -> list[Launch]:
         f"    {p}_tasks, {p}_pieces, {p}_piece, {_PICKED}{more},",
         ")",
     ]
-    sizes = (rows, extent, count, v_count, *extents.values(), *limits)
-    return [Launch(_kernel(job, [*extents, *bounds]), lines, sizes)]
+    return [Launch(_kernel(job, [*extents, *bounds]), lines)]
 
 
 def _kernel(job: Job, names: list[str]) -> str:

@@ -53,8 +53,7 @@ def put_rows(job: Job) -> list[Launch]:
         ")",
     ]
     kernel = _sum_kernel(job) if data["sums"] else _set_kernel(job)
-    alike = [size for pair in data["alike"] for size in pair]
-    return [Launch(kernel, lines, (outer, extent, inner, count, *alike))]
+    return [Launch(kernel, lines)]
 
 
 def _set_grid(p: str, size: int) -> list[str]:

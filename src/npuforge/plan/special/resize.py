@@ -63,8 +63,7 @@ def resize(job: Job) -> list[Launch]:
         if height.plain:
             slices, height = slices * height.source, _plain("h")
     operation = Resize(job.name, x, y, slices, depth, height, width)
-    sizes = [slices, *(size for axis in axes for size in (axis.source, axis.results))]
-    return [Launch(kernel_text(operation), host_lines(operation), sizes)]
+    return [Launch(kernel_text(operation), host_lines(operation))]
 
 
 def _plain(name: str) -> Axis:

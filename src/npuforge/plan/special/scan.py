@@ -120,7 +120,7 @@ def _short_rows(scan: _Scan) -> Launch:
         f"{p}_tile = max(1, min({p}_fit, tl.cdiv({p}_per_core, 2)))",
         f"{p}[{p}_cores]({scan.x.name}, {scan.y.name}, {rows}, {cols}, {p}_tile, {p}_per_core)",
     ]
-    return Launch("\n".join(lines), host, (rows, cols))
+    return Launch("\n".join(lines), host)
 
 
 def _long_rows(scan: _Scan) -> Launch:
@@ -170,7 +170,7 @@ def _long_rows(scan: _Scan) -> Launch:
         f"{p}_tile = min({p}_fit, tl.align_up({cols}, 64))",
         f"{p}[{p}_cores]({scan.x.name}, {scan.y.name}, {rows}, {cols}, {p}_tile, {p}_per_core)",
     ]
-    return Launch("\n".join(lines), host, (rows, cols))
+    return Launch("\n".join(lines), host)
 
 
 _PIECE = 256  # columns of a piece of several rows
@@ -220,7 +220,7 @@ def _products(scan: _Scan) -> Launch:
         f"{p}_tile = min(16, {p}_per_core)",
         f"{p}[{p}_cores]({scan.x.name}, {scan.y.name}, {rows}, {cols}, {p}_tile, {p}_per_core)",
     ]
-    return Launch("\n".join(lines), host, (rows, cols))
+    return Launch("\n".join(lines), host)
 
 
 def _started(source: str) -> list[str]:
@@ -283,7 +283,7 @@ def _down(scan: _Scan) -> Launch:
         f"{p}[{p}_cores]({scan.x.name}, {scan.y.name}, {scan.extent}, {cols}, {p}_tile, {p}_tiles, "
         f"{p}_units, {p}_per_core)",
     ]
-    return Launch("\n".join(lines), host, (scan.before, scan.extent, cols))
+    return Launch("\n".join(lines), host)
 
 
 def _leave(scan: _Scan, view: str) -> str:

@@ -52,4 +52,4 @@ def sort_rows(job: Job) -> list[Launch]:
         f"    tl.cdiv({p}_rows, {p}_cores),",
         ")",
     ]
-    return [Launch(kernel, host, (rows, extent, kept))]
+    return [Launch(kernel, host)]

@@ -142,7 +142,7 @@ def take_along(job: Job) -> list[Launch]:
         *body,
     ]
     kernel = "\n\n@ascend_kernel\n".join(kernels[name] for name in chosen)
-    return [Launch(kernel, lines, (rows, extent, count, *extents.values()))]
+    return [Launch(kernel, lines)]
 
 
 def _names(job: Job) -> str:

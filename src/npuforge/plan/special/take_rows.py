@@ -83,4 +83,4 @@ def take_rows(job: Job) -> list[Launch]:
         f"    {p}_chunk, {p}_rows, {p}_width,",
         ")",
     ]
-    return [Launch(kernel, host, (outer, extent, inner, count))]
+    return [Launch(kernel, host)]

@@ -53,7 +53,7 @@ def turn(job: Job) -> list[Launch]:
         f"    {p}_down, {p}_over, {p}_tasks,",
         ")",
     ]
-    return [Launch(_kernel(job), host, (outer, rows, cols))]
+    return [Launch(_kernel(job), host)]
 
 
 def _kernel(job: Job) -> str:
