@@ -21,6 +21,7 @@ from npuforge.spec.capture_worker import Captured, put, reason, stopped
 
 _MOST_STATE = 8_000_000  # elements of parameters beyond which they are not copied about
 _MOST_NAN = 0.1
+_HUGE = 1e30
 
 _VALUES: dict[str, Callable[[Sequence[Any]], list[Any]]] = {
     "own": list,
@@ -139,10 +140,11 @@ class Answerer:
         }
 
     def _defined(self, model: Any, inputs: list[Any], values: str) -> tuple[list[Any], list[Any]]:
-        """Inputs and results; the module's own inputs where signed ones have no result."""
+        """Inputs and results; the module's own inputs where signed ones have no result, or one near
+        the end of float32: PyTorch's double precision inside may have been beyond it on the way."""
         ready = _VALUES[values](inputs)
         results = self._run(self._copy(model), ready)
-        if values == "signed" and _has_nan(results):
+        if values == "signed" and (_has_nan(results) or _is_huge(results)):
             ready = inputs
             results = self._run(self._copy(model), ready)
         return ready, results
@@ -206,6 +208,14 @@ def _state(model: Any, name: str) -> Any:
     for part in name.split("."):
         value = getattr(value, part, None)
     return value if isinstance(value, torch.Tensor) else None
+
+
+def _is_huge(results: list[Any]) -> bool:
+    return any(
+        value.is_floating_point() and bool((value[value.isfinite()].abs() > _HUGE).any())
+        for value in results
+        if isinstance(value, torch.Tensor)
+    )
 
 
 def _has_nan(results: Sequence[Any]) -> bool:

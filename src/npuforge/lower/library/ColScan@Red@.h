@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // dst[r][c] = @Red@ of src[0..r][c], whole 32 B blocks. dst may be src. Rows are scanned in blocks of about
 // sqrt(rows): the k-th row of all blocks at once, then each block takes over the end of the one before:
-// 2 sqrt(rows) instructions. Where rows are wide, one instruction per row is as few.
+// 2 sqrt(rows) instructions. Where rows are wide, one instruction per row is as few. Products are taken in
+// order: those of a block may overflow where the whole does not.
 template <typename T>
 __aicore__ inline void ColScan@Red@(const LocalTensor<T>& dst, const LocalTensor<T>& src, int32_t rows, int32_t cols,
                                     int32_t pitch)
@@ -17,7 +18,8 @@ __aicore__ inline void ColScan@Red@(const LocalTensor<T>& dst, const LocalTensor
         ++depth;
     }
     int32_t blocks = (rows + depth - 1) / depth;
-    if (depth * pitch > 255 * block || (depth + blocks) * ((width + lanes - 1) / lanes) >= rows) {
+    constexpr bool inOrder = "@Red@"[0] == 'P';
+    if (inOrder || depth * pitch > 255 * block || (depth + blocks) * ((width + lanes - 1) / lanes) >= rows) {
         depth = rows;
         blocks = 1;
     }
