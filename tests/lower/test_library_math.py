@@ -83,6 +83,20 @@ def test_functions_of_one_argument() -> None:
     assert not failures, "\n".join(failures)
 
 
+def test_powers_at_the_ends() -> None:
+    two = "o.ReinterpretCast<float>(), x.ReinterpretCast<float>(), y.ReinterpretCast<float>()"
+    probe = Probe(["Fp32Pow"], {"Fp32Pow": f"Fp32Pow({two}, a[0], work);"})
+    ends = [-np.inf, -2, -1, -0.5, 0, 0.5, 1, 2, np.inf]
+    exponents = [-np.inf, -3, -2, 0, 2, 3, 2.0**25, np.inf]
+    base, exponent = (m.ravel().astype(np.float32) for m in np.meshgrid(ends, exponents))
+    with np.errstate(all="ignore"):
+        wanted = np.power(base.astype("f8"), exponent.astype("f8")).astype(np.float32)
+    need = helper("Fp32Pow").scratch_bytes(n=base.size)
+    call = Call("Fp32Pow", [lanes(base), lanes(exponent)], [base.nbytes], [base.size], need)
+    ((out,),) = probe.run([call])
+    np.testing.assert_allclose(out.view("f4"), wanted, rtol=3e-6)
+
+
 def test_power_and_modulo() -> None:
     two = "o.ReinterpretCast<float>(), x.ReinterpretCast<float>(), y.ReinterpretCast<float>()"
     cases = {

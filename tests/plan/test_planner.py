@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from tests.plan.modules import agree, captured, module_of
 from torch import nn
 from torch.nn import functional
 
+from npuforge.lower.compiler import lower
 from npuforge.plan.plan import PlanError
 from npuforge.plan.planner import plan
 
@@ -307,3 +309,25 @@ def test_what_cannot_be_planned_is_named_with_its_node(function: Any, reason: st
         plan(graph)
     assert "aten." in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_an_operator_may_be_named_like_its_second_kernel() -> None:
+    def both_ways(x: Any) -> Any:
+        return torch.softmax(torch.softmax(x, 0), 1)
+
+    graph = captured(module_of(both_ways), [normal(512, 512)])
+    program = plan(replace(graph, name="softmax_2")).variants[0].program
+    assert program.count("@ascend_kernel") > 1
+    assert lower(program).kernels
+
+
+def test_few_rows_are_folded_in_a_tile_with_their_factors_read_apart() -> None:
+    def mixed(x: Any, h: Any) -> Any:
+        return (h.unsqueeze(-1) * x.unsqueeze(2)).sum(1)
+
+    planned = agree(
+        mixed,
+        [normal(6, 4, 640), normal(6, 4, 4)],
+        [normal(3, 4, 77), normal(3, 4, 4)],
+    )
+    assert "All rows of a few columns" in planned.variants[0].program

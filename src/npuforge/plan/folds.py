@@ -11,14 +11,15 @@ part writes its state for a second launch to merge.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from npuforge.plan.itemcode import ItemCode
-from npuforge.plan.launch import Launch
+from npuforge.plan.launch import KernelName, Launch
 from npuforge.plan.nest import Access, Axis, Item, Nest, needed
 from npuforge.plan.room import Fit
-from npuforge.plan.scope import Scope, product_text, sum_text
+from npuforge.plan.scope import Scope, decoded, product_text, sum_text
 from npuforge.plan.tilecode import Block, Buffer, Class, Frame, Instr, Reg, allocate, bytes_of
 from npuforge.plan.tiles import Choice
 from npuforge.plan.values import Tensor
@@ -51,9 +52,9 @@ class _State:
     host: Item | None = None  # the fold whose state this one is read from
 
 
-def folded(nest: Nest, name: str, why: str, choice: Choice, parts: Parts | None) -> Launch:
+def folded(nest: Nest, kernel: KernelName, why: str, choice: Choice, parts: Parts | None) -> Launch:
     """The launch that computes the stores of a nest whose items fold one set of axes."""
-    return _Folded(nest, name, why, choice, parts).launch()
+    return _Folded(nest, kernel, why, choice, parts).launch()
 
 
 def can_pass_twice(nest: Nest) -> bool:
@@ -99,11 +100,11 @@ class _Geometry:
 
 class _Folded:
     def __init__(
-        self, nest: Nest, name: str, why: str, choice: Choice, parts: Parts | None
+        self, nest: Nest, kernel: KernelName, why: str, choice: Choice, parts: Parts | None
     ) -> None:
-        self.nest, self.name, self.why, self.choice, self.parts = nest, name, why, choice, parts
+        self.nest, self.why, self.choice, self.parts = nest, why, choice, parts
+        self.name, self.prefix = kernel.name, kernel.prefix
         self.scope = Scope()
-        self.prefix = f"k{name.rpartition('_')[2]}" if name[-1].isdigit() else "k1"
         geometry = _Geometry(nest)
         self.row, self.col, self.folds = geometry.row, geometry.col, geometry.folds
         self.kept_outer, self.folded_outer = geometry.kept_outer, geometry.folded_outer
@@ -233,17 +234,17 @@ class _Folded:
         else:
             self._step_squares(state, x)
 
+    def _reduction(self, kind: str) -> str:
+        """The instruction that folds a tile along its folded axes."""
+        axes = {"row": ", axis=0", "col": ", axis=1"}
+        return f"tl.reduce_{kind}({{d}}, {{0}}{axes.get(self._kept_class(), '')})"
+
     def _fold_tile(self, kind: str, x: Reg) -> Reg:
         """A tile folded along its folded axes."""
         cls = self._kept_class()
         if cls == "full":
             return x
-        axis = ""
-        if self.row is not None and cls in ("row", "col"):
-            axis = f", axis={0 if cls == 'row' else 1}"
-        return self.code.emit(
-            f"tl.reduce_{kind}({{d}}, {{0}}{axis})", cls, "float32", x, over=False
-        )
+        return self.code.emit(self._reduction(kind), cls, "float32", x, over=False)
 
     def _step_place(self, state: _State, x: Reg) -> None:
         best, place = state.regs
@@ -323,12 +324,7 @@ class _Folded:
     def _collapse(self, kind: str, acc: Reg, cls: Class) -> Reg:
         if cls == "full":
             return acc
-        axis = ""
-        if self.row is not None and cls in ("row", "col"):
-            axis = f", axis={0 if cls == 'row' else 1}"
-        return self.after.emit(
-            f"tl.reduce_{kind}({{d}}, {{0}}{axis})", cls, "float32", acc, over=False
-        )
+        return self.after.emit(self._reduction(kind), cls, "float32", acc, over=False)
 
     def _save(self, state: _State, tensors: Sequence[Tensor]) -> None:
         """Write the state of a part. The first tensor's stores say where."""
@@ -450,19 +446,20 @@ class _Folded:
         return rest
 
     def _decode_outer(self, rest: str, axes: list[Axis], base: str) -> list[str]:
-        lines: list[str] = []
-        for number in reversed(range(len(axes))):
-            if number == 0:
-                lines.append(f"{base}0 = {rest}")
-                break
-            extent = self.scope.size(self.nest.sizes[axes[number]])
-            lines.append(f"{base}{number} = {rest} % {extent}")
-            lines.append(f"{base}r{number} = {rest} // {extent}")
-            rest = f"{base}r{number}"
-        return lines
+        return decoded(self.scope, rest, [self.nest.sizes[axis] for axis in axes], base)
 
     def _number(self, what: str) -> str:
         return self.scope.number(what, f"{self.prefix}_{what}")
+
+    def _places_fit(self) -> list[str]:
+        """Places are counted in float32, which holds whole numbers up to 2 to the 24th."""
+        axes = {i.folds[0] for i in self.nest.items if i.op in ("argmax", "argmin")}
+        sizes = [self.nest.sizes[axis] for axis in sorted(axes)]
+        return [
+            f'tl.require({size} <= {1 << 24}, "places are counted up to 2 to the 24th")'
+            for size in sizes
+            if size.known is None or size.known > 1 << 24
+        ]
 
     def _host(self, buffers: list[Buffer]) -> list[str]:
         p, choice = self.prefix, self.choice
@@ -474,15 +471,16 @@ class _Folded:
         folded_count = str(product([self.nest.sizes[axis] for axis in self.folded_outer]))
         fit = choice.fits.get(self.name) or _estimate(buffers, two=self.row is not None)
         lines = [f"# {line}" for line in self.why.splitlines()]
+        lines += self._places_fit()
         if self.row is None:
             lines += [
-                f"# A tile takes {-int(-fit.row // 1)} bytes an element.",
+                f"# A tile takes {math.ceil(fit.row)} bytes an element.",
                 f"{p}_fit = tl.align_down({fit.tiles_text('1')}, 64)",
             ]
             least, step = "64", "64"
         else:
             lines += [
-                f"# A row takes {-int(-fit.each // 1)} bytes an element.",
+                f"# A row takes {math.ceil(fit.each)} bytes an element.",
                 f"{p}_fit = {fit.tiles_text(f'tl.align_up({cols}, 32)')}",
                 f'tl.require({p}_fit >= 1, "a row must fit the unified buffer")',
             ]

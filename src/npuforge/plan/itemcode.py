@@ -35,7 +35,7 @@ _WHOLE_DIVISION = {"floor_div": "floor", "trunc_div": "trunc"}
 _COMPARE = ("lt", "le", "gt", "ge", "eq", "ne")
 _SWAPPED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
 _LOGIC = {"and": "mask_and", "or": "mask_or"}
-_RANK: dict[Class, int] = {"one": 0, "row": 1, "col": 1, "full": 2, "turned": 2}
+_RANK: dict[Class, int] = {"one": 0, "row": 1, "col": 1, "full": 2, "turned": 2, "thin": 1}
 
 
 def kind_of(dtype: str) -> Kind:
@@ -224,9 +224,10 @@ class ItemCode:
             text += f", stride={self.scope.size(down)}"
         elif cls == "full" and along == Size.of(-1):
             return self._load_backwards(item, access)
-        elif (cls in ("row", "full") and along != one) or (cls == "col" and down != one):
-            step = along if cls != "col" else down
-            raise PlanError(f"reading {access.tensor.name} in steps of {step} is not planned")
+        elif cls == "col" and down != one:
+            return self._load_apart(item, access)
+        elif cls in ("row", "full") and along != one:
+            raise PlanError(f"reading {access.tensor.name} in steps of {along} is not planned")
         self.block.copyin.append(Instr(text + ")", (reg,)))
         return reg
 
@@ -244,6 +245,20 @@ class ItemCode:
             return self.emit("tl.transpose({d}, {0})", "full", item.dtype, lying, over=False)
         wide = self.emit("tl.cast({d}, {0})", "turned", kind_of(item.dtype), lying, over=False)
         return self.emit("tl.transpose({d}, {0})", "full", wide.dtype, wide, over=False)
+
+    def _load_apart(self, item: Item, access: Access) -> Reg:
+        """One number for each row, from places apart: rows of one element, folded to a vector."""
+        assert self.row is not None
+        thin = Reg("thin", item.dtype, "in", kept=self.kept)
+        step = self.scope.size(access.strides[self.row])
+        text = f"tl.load({self.address(access)}, {{d}}, stride={step})"
+        self.block.copyin.append(Instr(text, (thin,)))
+        if not is_float(item.dtype):
+            raise PlanError(f"reading {access.tensor.name} in steps of {step} is not planned")
+        wide = thin
+        if item.dtype != "float32":
+            wide = self.emit("tl.cast({d}, {0})", "thin", "float32", thin, over=False)
+        return self.emit("tl.reduce_sum({d}, {0}, axis=1)", "col", "float32", wide, over=False)
 
     def _load_backwards(self, item: Item, access: Access) -> Operand:
         """A line that is read from its end: loaded as it lies, then reversed."""

@@ -12,6 +12,14 @@ from npuforge.plan.values import Tensor
 
 
 @dataclass(frozen=True, slots=True)
+class KernelName:
+    """A kernel's name, and what the names of its numbers in the host function begin with."""
+
+    name: str
+    prefix: str
+
+
+@dataclass(frozen=True, slots=True)
 class Launch:
     """`kernel` is the text of an `@ascend_kernel` function, less the decorator; `host` the lines of
     the host function, the launch last. Names in `host` that are no tensors and no symbols of sizes

@@ -291,17 +291,22 @@ class Nest:
     def order(self) -> list[Axis]:
         """Axes from the slowest to the fastest, as memory is stepped through.
 
-        Writes decide about axes that they have; reads, the largest first, about the others.
+        Writes decide about axes that they have; large reads, the largest first, about the others.
+        Axes that no such access has together stand with those of the result outside.
         """
         reads = [item.access for item in self.items if item.access is not None]
         reads.sort(key=self._volume, reverse=True)
-        deciding = [store.access for store in self.stores] + reads
+        large = [access for access in reads if self._volume(access) * 4 >= self._volume(reads[0])]
+        deciding = [store.access for store in self.stores] + large
+        folded = self.folded
 
         def compare(first: Axis, second: Axis) -> int:
             for access in deciding:
                 if first in access.strides and second in access.strides:
                     steps = [abs(access.strides[x].at(self.example)) for x in (first, second)]
                     return steps[1] - steps[0]
+            if (first in folded) != (second in folded):
+                return 1 if first in folded else -1
             return self._place(second, deciding) - self._place(first, deciding)
 
         return sorted(self.sizes, key=cmp_to_key(compare))

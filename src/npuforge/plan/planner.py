@@ -3,38 +3,34 @@
 
 from __future__ import annotations
 
-import keyword
 import math
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from npuforge.lower.compiler import lower
 from npuforge.lower.names import clashes_with_c
 from npuforge.plan.arith import is_float
-from npuforge.plan.expand import Expanded, expand
+from npuforge.plan.expand import expand
 from npuforge.plan.folds import Parts, can_pass_twice, folded, parallel_pieces, state_count
-from npuforge.plan.launch import Launch, Parameter, Program
+from npuforge.plan.launch import KernelName, Launch, Program
 from npuforge.plan.levels import Level, merged, substitute
 from npuforge.plan.nest import Access, Axis, Nest, needed, nest_of
+from npuforge.plan.operands import Root, by_shape, host_parameters, identifier, source_names
 from npuforge.plan.plan import Operand, Plan, Variant
+from npuforge.plan.reads import all_tensors, in_step, read_tensors, reductions
 from npuforge.plan.room import fit_of
 from npuforge.plan.special import Job, writer_of
 from npuforge.plan.tiles import Choice, TileShape, tiled
-from npuforge.plan.values import Load, Map, Reduce, Special, Tensor, Value, is_whole, load, stored
+from npuforge.plan.values import Load, Reduce, Special, Tensor, Value, is_whole, load, stored
 from npuforge.spec.graph import Graph
 from npuforge.spec.size import Size
 from npuforge.tile import chip_constants
-
-Root = tuple[Value, Tensor]
 
 
 @dataclass
 class Planner:
     """Puts one program together."""
 
-    graph: Graph
-    expanded: Expanded
     program: Program
     choice: Choice
     cores: int
@@ -76,7 +72,7 @@ class Planner:
             self.name_temporary(tensor)
             held.append((value, tensor))
             swaps[id(value)] = load(tensor)
-        for group in _groups(held):
+        for group in by_shape(held):
             self.compute(group)
         self.compute([(substitute(value, swaps), out) for value, out in roots])
 
@@ -85,16 +81,16 @@ class Planner:
         changed = {id(tensor) for _, tensor in updates}
         copies: list[Root] = []
         for value, tensor in updates:
-            direct = {id(read.memory) for read in _read_tensors(value)}
-            behind = {id(read) for read in _all_tensors(value)} - direct
+            direct = {id(read.memory) for read in read_tensors(value)}
+            behind = {id(read) for read in all_tensors(value)} - direct
             others = (direct | behind) & changed - {id(tensor)}
-            if not others and id(tensor) not in behind and _in_step(value, tensor):
+            if not others and id(tensor) not in behind and in_step(value, tensor):
                 copies.append((value, tensor))
                 continue
             held = stored(value)
             self.prepare(load(held))
             copies.append((load(held), tensor))
-        for group in _groups(copies):
+        for group in by_shape(copies):
             self.compute(group)
 
     def written_directly(self, value: Value, out: Tensor) -> bool:
@@ -172,12 +168,12 @@ class Planner:
     def fold_in_parts(self, roots: Sequence[Root], count: int) -> None:
         reduces: list[Reduce] = []
         for value, _ in roots:
-            reduces += [item for item in _reduces(value) if item not in reduces]
+            reduces += [item for item in reductions(value) if item not in reduces]
         swaps: dict[int, Value] = {}
-        by_shape: dict[tuple[object, ...], list[Reduce]] = {}
+        of_shape: dict[tuple[object, ...], list[Reduce]] = {}
         for item in reduces:
-            by_shape.setdefault(item.shape, []).append(item)
-        for group in by_shape.values():
+            of_shape.setdefault(item.shape, []).append(item)
+        for group in of_shape.values():
             self._parts_of(group, count, swaps)
         self.compute([(substitute(value, swaps), out) for value, out in roots])
 
@@ -185,7 +181,6 @@ class Planner:
         """One launch for the states of these folds; how to merge them goes to `swaps`."""
         marks = [Tensor("", item.shape, "float32") for item in group]
         nest = nest_of(list(zip(group, marks, strict=True)), self.example, explicit=False)
-        nest.items = needed(store.item for store in nest.stores)
         nest.merge_axes()
         kept: dict[int, list[Tensor]] = {}
         order = [item for item in nest.items if item.kind == "fold"]
@@ -204,7 +199,7 @@ class Planner:
 
     def prepare(self, value: Value) -> None:
         """Compute the temporaries that a value reads."""
-        for tensor in _read_tensors(value):
+        for tensor in read_tensors(value):
             memory = tensor.memory
             if id(memory) in self._done or memory.producer is None:
                 continue
@@ -242,7 +237,7 @@ class Planner:
             if not tensor.given:
                 self.name_temporary(tensor)
             outs.append(tensor)
-        job = Job(special, args, outs, self.fresh(), self.example, self.workspace)
+        job = Job(special, args, outs, self.fresh().name, self.example, self.workspace)
         for launch in writer_of(special)(job):
             self.add(launch)
 
@@ -259,11 +254,11 @@ class Planner:
         self.name_temporary(tensor)
         return tensor
 
-    def fresh(self) -> str:
-        """A kernel's name."""
+    def fresh(self) -> KernelName:
+        """The next kernel's name."""
         self._kernels += 1
         suffix = "" if self._kernels == 1 else f"_{self._kernels}"
-        return f"{self.program.name}{suffix}"
+        return KernelName(f"{self.program.name}{suffix}", f"k{self._kernels}")
 
     def add(self, launch: Launch) -> None:
         self.program.launches.append(launch)
@@ -312,15 +307,6 @@ _BUSY = 0.85
 _FEW = 32
 
 
-def _reduces(value: Value) -> Iterator[Reduce]:
-    match value:
-        case Reduce():
-            yield value
-        case Map():
-            for arg in value.args:
-                yield from _reduces(arg)
-
-
 def plan(graph: Graph, soc: str = "910b2") -> Plan:
     """Programs for the graph; `PlanError` says what cannot be planned and why."""
     variants: list[Variant] = []
@@ -358,9 +344,9 @@ def _write(graph: Graph, soc: str, choice: Choice) -> tuple[str, tuple[Operand, 
 
 
 def _put_together(graph: Graph, soc: str, choice: Choice) -> tuple[Program, tuple[Operand, ...]]:
-    names = _names(graph)
+    names = source_names(graph)
     expanded = expand(graph, names)
-    parameters, operands, roots, updates = _parameters(graph, expanded)
+    parameters, operands, roots, updates = host_parameters(graph, expanded)
     used = {parameter.tensor.name for parameter in parameters}
     symbols = {
         symbol.name: f"{names[symbol.source]}.shape[{symbol.axis}]"
@@ -368,146 +354,18 @@ def _put_together(graph: Graph, soc: str, choice: Choice) -> tuple[Program, tupl
         if names[symbol.source] in used
     }
     summary = f"{graph.name}: planned from a PyTorch module."
-    name = _identifier(graph.name)
+    name = identifier(graph.name)
     if clashes_with_c(name):
         name = f"{name}_custom"
     program = Program(name, summary, parameters, symbols)
     cores = int(chip_constants(soc)["cores"])
     example = {symbol.name: symbol.example for symbol in graph.symbols}
-    produced = [tensor for value in expanded.results for tensor in _all_tensors(value)]
-    planner = Planner(graph, expanded, program, choice, cores, example, produced)
-    for group in _groups(roots):
+    produced = [tensor for value in expanded.results for tensor in all_tensors(value)]
+    planner = Planner(program, choice, cores, example, produced)
+    for group in by_shape(roots):
         planner.compute(group)
     planner.update(updates)
     return program, operands
-
-
-def _groups(roots: Sequence[Root]) -> list[list[Root]]:
-    """Results of one shape are computed together."""
-    found: dict[tuple[object, ...], list[Root]] = {}
-    for value, tensor in roots:
-        found.setdefault(value.shape, []).append((value, tensor))
-    return list(found.values())
-
-
-def _read_tensors(value: Value) -> Iterator[Tensor]:
-    seen: set[int] = set()
-    stack = [value]
-    while stack:
-        item = stack.pop()
-        if id(item) in seen:
-            continue
-        seen.add(id(item))
-        match item:
-            case Load():
-                yield item.tensor
-            case Map():
-                stack += reversed(item.args)
-            case Reduce():
-                stack.append(item.arg)
-
-
-def _parameters(
-    graph: Graph, expanded: Expanded
-) -> tuple[list[Parameter], tuple[Operand, ...], list[Root], list[Root]]:
-    """Parameters of the host function, what they stand for, results, and updates in place."""
-    read = {id(tensor) for value in expanded.results for tensor in _all_tensors(value)}
-    updates: dict[str, tuple[int, Value]] = {}
-    for index, (result, value) in enumerate(zip(graph.results, expanded.results, strict=True)):
-        if result.mutates is not None:
-            updates[result.mutates] = (index, value)
-    parameters: list[Parameter] = []
-    operands: list[Operand] = []
-    changes: list[Root] = []
-    for source in graph.sources:
-        tensor = expanded.tensors[source.name]
-        update = updates.get(source.target or source.name) or updates.get(source.name)
-        if update is not None:
-            index, value = update
-            parameters.append(Parameter(tensor, "inout"))
-            operands.append(Operand(tensor.name, "inout", source.name, index))
-            changes.append((value, tensor))
-        elif id(tensor) in read:
-            parameters.append(Parameter(tensor, "input"))
-            operands.append(Operand(tensor.name, "input", source.name))
-    roots: list[Root] = []
-    taken = {tensor.name for tensor in expanded.tensors.values()}
-    outputs = sum(result.mutates is None for result in graph.results)
-    for index, (result, value) in enumerate(zip(graph.results, expanded.results, strict=True)):
-        if result.mutates is not None:
-            continue
-        base = "y" if outputs == 1 else f"y{len(roots)}"
-        name = next(x for x in (base, *(f"{base}_out{i}" for i in range(99))) if x not in taken)
-        out = Tensor(name, value.shape, value.dtype)
-        taken.add(name)
-        parameters.append(Parameter(out, "output"))
-        operands.append(Operand(name, "output", None, index))
-        roots.append((value, out))
-    return parameters, tuple(operands), roots, changes
-
-
-def _in_step(value: Value, tensor: Tensor) -> bool:
-    """Whether a value reads a tensor only at the place it is written to."""
-    match value:
-        case Load():
-            return value.tensor.memory is not tensor or is_whole(value)
-        case Map():
-            return all(
-                _in_step(arg, tensor) and (arg.shape == value.shape or not _reads(arg, tensor))
-                for arg in value.args
-            )
-        case Reduce():
-            return not _reads(value.arg, tensor)
-    return True
-
-
-def _reads(value: Value, tensor: Tensor) -> bool:
-    return any(read.memory is tensor for read in _read_tensors(value))
-
-
-def _all_tensors(value: Value) -> Iterator[Tensor]:
-    """Tensors that a value reads, through temporaries and special operations too."""
-    seen: set[int] = set()
-    stack = list(_read_tensors(value))
-    while stack:
-        tensor = stack.pop().memory
-        if id(tensor) in seen:
-            continue
-        seen.add(id(tensor))
-        yield tensor
-        if isinstance(tensor.producer, Special):
-            for arg in tensor.producer.args:
-                stack += _read_tensors(arg)
-        elif tensor.producer is not None:
-            stack += _read_tensors(tensor.producer)
-
-
-# What kernels call their own scalars and buffers, and words of the language.
-_RESERVED = re.compile(
-    r"tl|min|max|abs|float|int|range|[fmnqtu]|first|last|start|tile|rows|cols|units|per_core|rounds"
-    r"|share|tiles|seen|here|part|from_|to|(in|out|mask|sk|ir|jr|[a-z])\d+"
-)
-
-
-def _names(graph: Graph) -> dict[str, str]:
-    """Short names for the sources."""
-    names: dict[str, str] = {}
-    for source in graph.sources:
-        base = _identifier(source.target or source.name)
-        name = base
-        number = 1
-        while name in names.values() or _RESERVED.fullmatch(name):
-            number += 1
-            name = f"{base}_in{number}"
-        names[source.name] = name
-    return names
-
-
-def _identifier(text: str) -> str:
-    name = re.sub(r"\W+", "_", text).strip("_").lower() or "op"
-    if name[0].isdigit() or keyword.iskeyword(name) or name == "tl":
-        name = f"op_{name}"
-    return name
 
 
 def _depth(nest: Nest, folds: frozenset[Axis]) -> int:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from npuforge.plan.values import Tensor
@@ -45,6 +46,20 @@ class Scope:
     @property
     def arguments(self) -> list[str]:
         return [*(tensor.name for tensor in self.tensors.values()), *self.numbers.values()]
+
+
+def decoded(scope: Scope, number: str, sizes: Sequence[Size], base: str) -> list[str]:
+    """Lines that take a number apart into indices `base0`, `base1`...; the last is the fastest."""
+    lines: list[str] = []
+    for place in reversed(range(len(sizes))):
+        if place == 0:
+            lines.append(f"{base}0 = {number}")
+            break
+        extent = scope.size(sizes[place])
+        lines.append(f"{base}{place} = {number} % {extent}")
+        lines.append(f"{base}r{place} = {number} // {extent}")
+        number = f"{base}r{place}"
+    return lines
 
 
 def product_text(*factors: str) -> str:

@@ -3,7 +3,7 @@
 
 A register lives in one tile of the loop: `full` has rows and columns, `row` is a vector along the
 columns, `col` one number for each row, `one` a single number; `turned` is a tile whose columns lie
-as rows. Instructions are written for
+as rows, `thin` rows of a single element. Instructions are written for
 registers first; `allocate` then gives registers that are never alive together the same buffer.
 """
 
@@ -15,7 +15,7 @@ from typing import Literal
 
 from npuforge.plan.plan import PlanError
 
-Class = Literal["full", "row", "col", "one", "turned"]
+Class = Literal["full", "row", "col", "one", "turned", "thin"]
 Role = Literal["in", "out", "work"]
 
 WIDTH = {
@@ -83,6 +83,8 @@ class Frame:
                 return self.rows
             case "turned":
                 return f"({self.cols}, {self.rows})"
+            case "thin":
+                return f"({self.rows}, 1)"
             case "one":
                 return "8"
 
@@ -93,6 +95,8 @@ class Frame:
                 return f"{reg.name}[{self.row_view}, {self.col_view}]"
             case "turned":
                 return f"{reg.name}[{self.col_view}, {self.row_view}]"
+            case "thin":
+                return f"{reg.name}[{self.row_view}, :]"
             case "full" | "row":
                 return f"{reg.name}[{self.col_view}]"
             case "col" if used_as == "full":
@@ -219,7 +223,7 @@ def allocate(blocks: Sequence[Block]) -> list[Buffer]:
 
 # Tensors that the queues of one direction can hold at once.
 _QUEUED = 8
-_SMALL: dict[Class, int] = {"full": 0, "turned": 0, "row": 1, "col": 1, "one": 2}
+_SMALL: dict[Class, int] = {"full": 0, "turned": 0, "row": 1, "col": 1, "thin": 1, "one": 2}
 
 
 def _double(buffers: list[Buffer]) -> None:

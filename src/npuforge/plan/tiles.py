@@ -12,15 +12,16 @@ Five shapes of tile:
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
 from npuforge.plan.itemcode import ItemCode
-from npuforge.plan.launch import Launch
+from npuforge.plan.launch import KernelName, Launch
 from npuforge.plan.nest import Axis, Item, Nest, needed
 from npuforge.plan.room import Fit
-from npuforge.plan.scope import Scope, product_text
+from npuforge.plan.scope import Scope, decoded, product_text
 from npuforge.plan.tilecode import Block, Buffer, Frame, allocate, bytes_of
 from npuforge.spec.size import product
 
@@ -40,14 +41,17 @@ class Choice:
     fits: Mapping[str, Fit] = field(default_factory=dict)
 
 
-def tiled(nest: Nest, shape: TileShape, name: str, why: str, choice: Choice) -> Launch:
+def tiled(nest: Nest, shape: TileShape, kernel: KernelName, why: str, choice: Choice) -> Launch:
     """The launch that computes the nest's stores in tiles of this shape."""
-    return _Tiled(nest, shape, name, why, choice).launch()
+    return _Tiled(nest, shape, kernel, why, choice).launch()
 
 
 class _Tiled:
-    def __init__(self, nest: Nest, shape: TileShape, name: str, why: str, choice: Choice) -> None:
-        self.nest, self.shape, self.name, self.why, self.choice = nest, shape, name, why, choice
+    def __init__(
+        self, nest: Nest, shape: TileShape, kernel: KernelName, why: str, choice: Choice
+    ) -> None:
+        self.nest, self.shape, self.why, self.choice = nest, shape, why, choice
+        self.name, self.prefix = kernel.name, kernel.prefix
         self.scope = Scope()
         axes = nest.order()
         self.col: Axis | None = axes[-1] if axes else None
@@ -55,7 +59,6 @@ class _Tiled:
         self.outer = [axis for axis in axes if axis not in (self.row, self.col)]
         covered = {"flat": None, "line": self.col, "rows": self.col, "columns": self.row}.get(shape)
         self.whole = set() if covered is None else {covered}
-        self.prefix = f"k{name.rpartition('_')[2]}" if name[-1].isdigit() else "k1"
         if self.col is not None:
             self.scope.size(nest.sizes[self.col], "cols")
         if self.row is not None:
@@ -174,17 +177,7 @@ class _Tiled:
         return [*head, loop, *(f"    {line}" for line in [*inner, *body])]
 
     def _decode_outer(self, rest: str) -> list[str]:
-        """Indices of the outer axes from the number of the unit."""
-        lines: list[str] = []
-        for number in reversed(range(len(self.outer))):
-            if number == 0:
-                lines.append(f"i0 = {rest}")
-                break
-            extent = self.scope.size(self.nest.sizes[self.outer[number]])
-            lines.append(f"i{number} = {rest} % {extent}")
-            lines.append(f"r{number} = {rest} // {extent}")
-            rest = f"r{number}"
-        return lines
+        return decoded(self.scope, rest, [self.nest.sizes[axis] for axis in self.outer], "i")
 
     def _number(self, what: str) -> str:
         return self.scope.number(what, f"{self.prefix}_{what}")
@@ -206,7 +199,7 @@ class _Tiled:
         if self.shape == "line":
             lines.append("# A line at a time: it must fit the unified buffer.")
         elif self.shape == "flat":
-            lines.append(f"# A tile takes {_ceil(fit.row)} bytes an element.")
+            lines.append(f"# A tile takes {math.ceil(fit.row)} bytes an element.")
             most = f"tl.align_down({fit.tiles_text('1')}, 64)"
             if not self.outer:
                 # One line over all cores; shares end on 512 bytes.
@@ -222,7 +215,7 @@ class _Tiled:
             assert self.row is not None
             moving = str(self.nest.sizes[self.row])
             lines += [
-                f"# A row of {_TURNED} columns takes {_ceil(fit.row)} bytes.",
+                f"# A row of {_TURNED} columns takes {math.ceil(fit.row)} bytes.",
                 f"{p}_fit = tl.align_down({fit.tiles_text('1')}, 16)",
                 f"{p}_share = tl.align_up(tl.cdiv({product_text(outer, moving)}, "
                 "tl.num_cores()), 16)",
@@ -233,7 +226,8 @@ class _Tiled:
             moving = str(self.nest.sizes[self.row])
             lines += [
                 f"{p}_width = tl.align_up({cols}, {_pitch(buffers)})",
-                f"# A row takes {_ceil(fit.each)} bytes an element and {_ceil(fit.row)} more.",
+                f"# A row takes {math.ceil(fit.each)} bytes an element "
+                f"and {math.ceil(fit.row)} more.",
                 f"{p}_fit = {fit.tiles_text(f'{p}_width')}",
                 f'tl.require({p}_fit >= 1, "a row must fit the unified buffer")',
                 f"{p}_share = tl.cdiv({product_text(outer, moving)}, "
@@ -244,7 +238,8 @@ class _Tiled:
             assert self.row is not None
             rows = str(self.nest.sizes[self.row])
             lines += [
-                f"# A column takes {_ceil(fit.each)} bytes a row and {_ceil(fit.row)} more.",
+                f"# A column takes {math.ceil(fit.each)} bytes a row "
+                f"and {math.ceil(fit.row)} more.",
                 f"{p}_fit = tl.align_down({fit.tiles_text(rows)}, 64)",
                 f'tl.require({p}_fit >= 64, "64 columns must fit the unified buffer")',
                 f"{p}_share = tl.align_up(tl.cdiv({product_text(outer, cols)}, "
@@ -283,7 +278,3 @@ def _pitch(buffers: list[Buffer]) -> int:
     narrow = {"bool": 32, "uint8": 32, "int8": 32, "float16": 16, "bfloat16": 16, "int16": 16}
     found = [narrow.get(buffer.dtype, 8) for buffer in buffers if buffer.cls in ("full", "row")]
     return max(found, default=8)
-
-
-def _ceil(number: float) -> int:
-    return -int(-number // 1)
