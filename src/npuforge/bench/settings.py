@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Everything the results of a run depend on."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+Shapes = Literal["current", "v0", "scaled"]
+Interface = Literal["kernel", "full"]
+Sizes = Literal["static", "dynamic"]
+Protocol = Literal["repository", "paper"]
+
+REFERENCE = "reference"  # as `answers`: those the suite itself brings
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """A run is resumed only with the settings it began with.
+
+    `strategy` names who writes; with `answers` (a folder, or `reference`) nobody does. `shapes` are
+    those timed: the suite's current ones, those of its first release, or scaled down.
+    `protocol` chooses where a suite's paper and its repository differ. `interface` and `sizes` are
+    NPUKernelBench's two axes. `cases` limits the cases taken of a task with many, evenly spread.
+    """
+
+    suite: str
+    path: str | None = None
+    strategy: str = "planner"
+    answers: str | None = None
+    samples: int = 1
+    shapes: Shapes = "current"
+    protocol: Protocol = "repository"
+    interface: Interface = "full"
+    sizes: Sizes = "dynamic"
+    cases: int | None = None
+    soc: str = "910b2"
+    limit_s: float = 900.0
