@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The results of a run in SQLite: one transaction an attempt, so that a kill loses none and
+doubles none."""
+
+from __future__ import annotations
+
+import fcntl
+import sqlite3
+from collections.abc import Iterable
+from pathlib import Path
+from types import TracebackType
+from typing import IO
+
+import msgspec
+
+from npuforge.bench.attempt import Attempt
+from npuforge.bench.settings import Settings
+from npuforge.bench.task import Task
+from npuforge.errors import UsageError
+
+FILE = "results.sqlite"
+_VERSION = 1
+_TABLES = """
+CREATE TABLE run (settings TEXT NOT NULL);
+CREATE TABLE tasks (place INTEGER PRIMARY KEY, task TEXT NOT NULL);
+CREATE TABLE attempts (
+    task TEXT NOT NULL, sample INTEGER NOT NULL, attempt TEXT NOT NULL,
+    PRIMARY KEY (task, sample)
+);
+"""
+
+
+class Store:
+    """A run's folder, open; `with` closes it. One process at a time may write to a run."""
+
+    def __init__(self, folder: Path, *, writing: bool = False) -> None:
+        self.folder = folder
+        self._lock = _locked(folder) if writing else None
+        self._base = _connect(folder / FILE)
+        try:
+            (text,) = self._base.execute("SELECT settings FROM run").fetchone()
+            tasks = self._base.execute("SELECT task FROM tasks ORDER BY place").fetchall()
+            self.settings = msgspec.json.decode(text, type=Settings)
+            self.tasks = [msgspec.json.decode(task, type=Task) for (task,) in tasks]
+        except (sqlite3.DatabaseError, TypeError, msgspec.DecodeError) as error:
+            self.close()
+            raise UsageError(f"{folder} holds no benchmark run: {error}") from None
+
+    @staticmethod
+    def create(folder: Path, settings: Settings, tasks: Iterable[Task]) -> Store:
+        """A new run; its folder must not hold one."""
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UsageError(f"cannot write {folder}: {error.strerror}") from None
+        if (folder / FILE).exists():
+            raise UsageError(
+                f"{folder} holds a run: --resume goes on with it, --out starts another"
+            )
+        base = sqlite3.connect(folder / FILE)
+        with base:
+            base.executescript(f"BEGIN; {_TABLES} PRAGMA user_version = {_VERSION};")
+            base.execute("INSERT INTO run VALUES (?)", (_text(settings),))
+            rows = [(place, _text(task)) for place, task in enumerate(tasks)]
+            base.executemany("INSERT INTO tasks VALUES (?, ?)", rows)
+        base.close()
+        return Store(folder, writing=True)
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._base.close()
+        if self._lock is not None:
+            self._lock.close()
+
+    def add(self, attempt: Attempt) -> None:
+        """Keep an attempt, all of it or nothing."""
+        row = (attempt.task, attempt.sample, attempt.to_json().decode())
+        with self._base:
+            self._base.execute("INSERT INTO attempts VALUES (?, ?, ?)", row)
+
+    def attempts(self) -> list[Attempt]:
+        """What is there, in the order of the tasks."""
+        order = {task.name: place for place, task in enumerate(self.tasks)}
+        rows = self._base.execute("SELECT attempt FROM attempts").fetchall()
+        found = [Attempt.from_json(text) for (text,) in rows]
+        return sorted(found, key=lambda attempt: (order[attempt.task], attempt.sample))
+
+    def done(self) -> set[tuple[str, int]]:
+        """Task and sample of every attempt that is there."""
+        return set(self._base.execute("SELECT task, sample FROM attempts").fetchall())
+
+
+def _connect(file: Path) -> sqlite3.Connection:
+    if not file.is_file():
+        raise UsageError(f"{file.parent} holds no benchmark run")
+    # Attempts end in threads; the runner hands them to the one thread that writes.
+    return sqlite3.connect(file)
+
+
+def _locked(folder: Path) -> IO[bytes]:
+    lock = (folder / ".lock").open("wb")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        lock.close()
+        raise UsageError(f"another process is at work on {folder}") from None
+    return lock
+
+
+def _text(value: object) -> str:
+    return msgspec.json.encode(value, enc_hook=str).decode()

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One attempt in a process of its own: `python -m npuforge.bench.worker JOB.json`.
+
+The attempt is left as `attempt.json` in the job's folder. Whoever started this process holds its
+standard input open: when that ends, so does this process with everything it started, and nothing
+goes on behind the back of a run that was killed.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+
+from npuforge.bench.attempt import Attempt
+from npuforge.bench.settings import Settings
+from npuforge.bench.suites import open_suite
+from npuforge.bench.task import Task
+from npuforge.errors import NpuforgeError
+from npuforge.verdict import Verdict
+
+ATTEMPT = "attempt.json"
+
+
+class Job(msgspec.Struct, frozen=True):
+    """One attempt to make; `place` is an empty folder for what it leaves."""
+
+    settings: Settings
+    task: Task
+    sample: int
+    place: Path
+
+
+def attempt(job: Job) -> Attempt:
+    """Make it; bad input is that attempt's result."""
+    started = time.monotonic()
+    suite = open_suite(job.settings)
+    try:
+        found = suite.attempt(job.task, job.sample, job.place)
+    except NpuforgeError as error:
+        found = Attempt(
+            job.task.name,
+            job.sample,
+            "crashed",
+            Verdict(job.task.name, error=str(error)),
+            reason=str(error),
+        )
+    verdict = replace(
+        found.verdict,
+        category=job.task.category,
+        level=job.task.level,
+        strategy=None if job.settings.answers else job.settings.strategy,
+        soc=job.settings.soc,
+        seconds=round(time.monotonic() - started, 3),
+    )
+    return replace(found, verdict=verdict)
+
+
+def _end_with_parent() -> None:
+    def wait() -> None:
+        sys.stdin.buffer.read()
+        os.killpg(0, signal.SIGKILL)
+
+    threading.Thread(target=wait, daemon=True).start()
+
+
+def main() -> int:
+    _end_with_parent()
+    job = msgspec.json.decode(Path(sys.argv[1]).read_bytes(), type=Job)
+    text = attempt(job).to_json()
+    unfinished = job.place / f"{ATTEMPT}.new"
+    unfinished.write_bytes(text)
+    unfinished.rename(job.place / ATTEMPT)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
