@@ -25,6 +25,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "check": ("npuforge.cli.twin:check", "The same, and look for broken rules and races."),
     "profile": ("npuforge.cli.twin:profile", "Model the time it takes on the chip."),
     "lower": ("npuforge.cli.lower:lower", "Compile a tile program to AscendC, in many forms."),
+    "bench": ("npuforge.cli.bench:bench", "Judge a strategy or answers on a suite of tasks."),
     "doctor": (
         "npuforge.cli.doctor:doctor",
         "What works on this machine, and how to fix the rest.",
