@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 from npuforge.eager import Baseline
 from npuforge.generate import folder
 from npuforge.generate.outcome import Candidate, Outcome, Stage
-from npuforge.generate.report import charts, render, svg, timeline
+from npuforge.generate.report import charts, render, timeline
 from npuforge.generate.report.code import listing
+from npuforge.page import svg
 from npuforge.plan import Plan, Variant
 from npuforge.spec.graph import Graph, Source, TensorType
 from npuforge.twin.timing.bottleneck import Bottleneck
@@ -151,7 +152,8 @@ def test_a_report_needs_nothing_else() -> None:
     reader = read(text)
     assert not reader.tags & {"script", "link", "img", "iframe", "object"}
     assert not [name for name, _ in reader.attributes if name in ("src", "href", "xlink:href")]
-    assert "http" not in text
+    assert "http:" not in text
+    assert "https:" not in text
     assert "url(" not in text
     assert "@import" not in text
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 
 from npuforge.generate.outcome import Outcome
-from npuforge.generate.report import svg
+from npuforge.page import svg
 from npuforge.twin.timing.report import TimingReport
 
 _PIPE_STYLE = {"V": "vector", "MTE2": "mte2", "MTE3": "mte3", "S": "scalar", "M": "cube"}
@@ -25,8 +25,8 @@ def roofline(timing: TimingReport, eager_us: float | None) -> str:
     if eager_us:
         points.append(("PyTorch eager", work / eager_us, "eager"))
     lows = [share for _, share, _ in points]
-    x_low, x_high = _decades(min(intensity, 0.2), max(intensity, 5.0))
-    y_low, y_high = _decades(min(*lows, x_low * 3, 0.05), max(*lows, 1.0))
+    x_low, x_high = svg.decades(min(intensity, 0.2), max(intensity, 5.0))
+    y_low, y_high = svg.decades(min(*lows, x_low * 3, 0.05), max(*lows, 1.0))
 
     def px(value: float) -> float:
         share = math.log10(value / x_low) / math.log10(x_high / x_low)
@@ -37,10 +37,10 @@ def roofline(timing: TimingReport, eager_us: float | None) -> str:
         return height - bottom - share * (height - top - bottom)
 
     body = [svg.rect(left, top, width - left - right, height - top - bottom, "plot", rx=3)]
-    for value in _powers(x_low, x_high):
+    for value in svg.powers(x_low, x_high):
         body.append(svg.line(px(value), top, px(value), height - bottom, "grid"))
         body.append(svg.text(px(value), height - bottom + 16, f"{value:g}", "tick-text", "middle"))
-    for value in _powers(y_low, y_high):
+    for value in svg.powers(y_low, y_high):
         body.append(svg.line(left, py(value), width - right, py(value), "grid"))
         words = f"{100 * value:g} %"
         body.append(svg.text(left - 8, py(value) + 4, words, "tick-text", "end"))
@@ -110,9 +110,9 @@ def candidates(outcome: Outcome) -> str:
     full = width - left - right
     for place, (title, value, style, words) in enumerate(bars):
         y = 6.0 + place * row
-        body.append(svg.text(left - 12, y + 15, _clipped(title, 36), "bar-name", "end"))
+        body.append(svg.text(left - 12, y + 15, svg.clipped(title, 36), "bar-name", "end"))
         if value is None:
-            body.append(svg.text(left, y + 15, _clipped(words, 90), "value muted"))
+            body.append(svg.text(left, y + 15, svg.clipped(words, 90), "value muted"))
             continue
         length = full * min(value / most, 1.0) if most else 0.0
         body.append(svg.rect(left, y, length, 20, f"bar {style}", f"{title}: {value:.2f} us"))
@@ -121,7 +121,7 @@ def candidates(outcome: Outcome) -> str:
         label = f"{svg.short(value)} us"
         body.append(svg.text(left + length + 8, y + 15, label, "value"))
         offset = left + length + 18 + 7.2 * len(label)
-        body.append(svg.text(offset, y + 15, _clipped(words, 34), "value muted"))
+        body.append(svg.text(offset, y + 15, svg.clipped(words, 34), "value muted"))
     return svg.drawing(width, 6.0 + row * len(bars), body, "Time of each candidate")
 
 
@@ -133,18 +133,3 @@ def compared_in_full(outcome: Outcome) -> bool:
 
 def _break(x: float, y: float) -> list[tuple[float, float]]:
     return [(x - 16, y - 3), (x - 10, y + 7), (x - 16, y + 13), (x - 10, y + 23)]
-
-
-def _clipped(words: str, most: int) -> str:
-    return words if len(words) <= most else words[: most - 1] + "…"
-
-
-def _decades(low: float, high: float) -> tuple[float, float]:
-    """The powers of ten around a span."""
-    return 10.0 ** math.floor(math.log10(low)), 10.0 ** math.ceil(math.log10(high))
-
-
-def _powers(low: float, high: float) -> list[float]:
-    first, last = round(math.log10(low)), round(math.log10(high))
-    step = max(1, (last - first) // 6)
-    return [10.0**k for k in range(first, last + 1, step)]

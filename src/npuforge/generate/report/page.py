@@ -3,19 +3,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
-from functools import cache
 from html import escape
-from importlib.resources import files
 
 from npuforge.generate.outcome import Outcome
 from npuforge.generate.report import charts, timeline
 from npuforge.generate.report.code import listing
-from npuforge.generate.report.svg import short
+from npuforge.page import data, page, section, tiles, wide
+from npuforge.page.svg import short
 from npuforge.verdict import Case, Race, Violation
-
-_PLACEHOLDER = re.compile(r"@(\w+)@")
 
 
 def render(outcome: Outcome) -> str:
@@ -23,39 +19,20 @@ def render(outcome: Outcome) -> str:
     sections = [
         _tiles(outcome),
         _findings(outcome),
-        _section("Where the time goes", _time(outcome), "time"),
-        _section("Pipes, instruction by instruction", _wide(timeline.draw(outcome.trace)), "pipes"),
-        _section("What was tried", _candidates(outcome), "tuning"),
-        _section("From PyTorch to AscendC", _sources(outcome), "sources"),
-        _section("Proof", _cases(outcome.verdict.cases), "proof"),
-        _section("How it came about", _history(outcome), "history"),
+        section("Where the time goes", _time(outcome), "time"),
+        section("Pipes, instruction by instruction", wide(timeline.draw(outcome.trace)), "pipes"),
+        section("What was tried", _candidates(outcome), "tuning"),
+        section("From PyTorch to AscendC", _sources(outcome), "sources"),
+        section("Proof", _cases(outcome.verdict.cases), "proof"),
+        section("How it came about", _history(outcome), "history"),
     ]
-    values = {
-        "title": escape(f"{outcome.name} - npuforge"),
-        "name": escape(outcome.name),
-        "badge": _badge(outcome),
-        "subtitle": escape(_subtitle(outcome)),
-        "style": _data("report.css"),
-        "body": "\n".join(filter(None, sections)),
-    }
-    return _PLACEHOLDER.sub(lambda match: values[match[1]], _data("report.html"))
-
-
-@cache
-def _data(name: str) -> str:
-    text = files(__package__).joinpath(name).read_text(encoding="utf-8")
-    return re.sub(r"\A(<!--|/\*) SPDX.*?(-->|\*/)\n", "", text)
-
-
-def _section(title: str, content: str, anchor: str) -> str:
-    if not content:
-        return ""
-    return f'<section id="{anchor}"><h2>{escape(title)}</h2>{content}</section>'
-
-
-def _wide(drawing: str) -> str:
-    """A drawing that scrolls where the page is too narrow for its text."""
-    return f'<div class="wide">{drawing}</div>' if drawing else ""
+    return page(
+        title=f"{outcome.name} - npuforge",
+        heading_html=f"{escape(outcome.name)} {_badge(outcome)}",
+        subtitle=_subtitle(outcome),
+        body_html="\n".join(filter(None, sections)),
+        style=data(__package__, "report.css"),
+    )
 
 
 def _badge(outcome: Outcome) -> str:
@@ -91,24 +68,19 @@ def _subtitle(outcome: Outcome) -> str:
 def _tiles(outcome: Outcome) -> str:
     verdict = outcome.verdict
     right = sum(case.correct is True for case in verdict.cases)
-    tiles = [("Cases right", f"{right}", f"of {len(verdict.cases)}", "on the twin, rules checked")]
+    shown = [("Cases right", f"{right}", f"of {len(verdict.cases)}", "on the twin, rules checked")]
     if verdict.time_us is not None:
         note = f"bound by {verdict.bottleneck}" if verdict.bottleneck else ""
-        tiles.insert(0, ("Time", short(verdict.time_us), "us", note))
+        shown.insert(0, ("Time", short(verdict.time_us), "us", note))
     if verdict.speedup is not None and verdict.baseline_us is not None:
         note = f"eager takes {short(verdict.baseline_us)} us ({verdict.baseline_source})"
-        tiles.insert(1, ("Over PyTorch eager", f"{verdict.speedup:.2f}", "x", note))
+        shown.insert(1, ("Over PyTorch eager", f"{verdict.speedup:.2f}", "x", note))
     if verdict.roofline is not None:
         share = f"{100 * verdict.roofline:.0f}"
         best = outcome.timing.roofline.best_us if outcome.timing else None
         note = f"no kernel needs less than {short(best)} us" if best else ""
-        tiles.insert(2, ("Of the roofline", share, "%", note))
-    cells = "".join(
-        f'<div class="tile"><h3>{escape(title)}</h3><p class="figure">{escape(value)}'
-        f"<small>{escape(unit)}</small></p><p>{escape(note)}</p></div>"
-        for title, value, unit, note in tiles
-    )
-    return f'<div class="tiles">{cells}</div>'
+        shown.insert(2, ("Of the roofline", share, "%", note))
+    return tiles(shown)
 
 
 def _findings(outcome: Outcome) -> str:
@@ -126,7 +98,7 @@ def _findings(outcome: Outcome) -> str:
         items.append(_finding("advice", advice.rule, advice.message + fix, where))
     if not items:
         return ""
-    return _section("Findings", f'<ul class="findings">{"".join(items)}</ul>', "findings")
+    return section("Findings", f'<ul class="findings">{"".join(items)}</ul>', "findings")
 
 
 def _violation(violation: Violation) -> str:
@@ -188,7 +160,7 @@ def _candidates(outcome: Outcome) -> str:
     if final is not None and not charts.compared_in_full(outcome):
         words = f"Compared with fewer rows; in full the chosen one takes {short(final)} us."
         note = f'<p class="note">{escape(words)}</p>'
-    return f"{_wide(charts.candidates(outcome))}{note}<dl>{rows}</dl>"
+    return f"{wide(charts.candidates(outcome))}{note}<dl>{rows}</dl>"
 
 
 def _sources(outcome: Outcome) -> str:

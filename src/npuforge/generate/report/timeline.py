@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from npuforge.generate.report import svg
+from npuforge.page import svg
 
 _WIDTH = 1120.0
 _LEFT = 104.0

@@ -71,5 +71,22 @@ def short(value: float) -> str:
     return f"{value:,.{min(digits, 4)}f}" if abs(value) < 100 else f"{value:,.0f}"
 
 
+def clipped(words: str, most: int) -> str:
+    """Words that end with an ellipsis where they are too long."""
+    return words if len(words) <= most else words[: most - 1] + "…"
+
+
+def decades(low: float, high: float) -> tuple[float, float]:
+    """The powers of ten around a span."""
+    return 10.0 ** math.floor(math.log10(low)), 10.0 ** math.ceil(math.log10(high))
+
+
+def powers(low: float, high: float) -> list[float]:
+    """Powers of ten to mark a logarithmic axis with, both ends included where they fit."""
+    first, last = round(math.log10(low)), round(math.log10(high))
+    step = max(1, (last - first) // 6)
+    return [10.0**k for k in range(first, last + 1, step)]
+
+
 def _title(words: str) -> str:
     return f"<title>{escape(words)}</title>"
