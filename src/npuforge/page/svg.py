@@ -46,6 +46,12 @@ def path(points: list[tuple[float, float]], class_: str) -> str:
     return f"<path{attributes(d=commands, class_=class_)}/>"
 
 
+def shape(points: list[tuple[float, float]], class_: str, title: str = "") -> str:
+    """A closed outline that is filled."""
+    corners = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+    return f"<polygon{attributes(points=corners, class_=class_)}>{_title(title)}</polygon>"
+
+
 def drawing(width: float, height: float, body: list[str], label: str) -> str:
     """A picture that scales with the page; `label` is read to those who cannot see it."""
     box = attributes(viewBox=f"0 0 {width:g} {height:g}", role="img", aria_label=label)

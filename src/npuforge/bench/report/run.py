@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A run to look at: its folder, or the JSON that `bench --json` wrote."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from npuforge.bench.attempt import Attempt
+from npuforge.bench.settings import Settings
+from npuforge.bench.store import Store
+from npuforge.bench.suite import Score
+from npuforge.bench.task import Task
+from npuforge.errors import UsageError
+from npuforge.verdict import Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """`name` is what the user called it; JSON has only the tasks that were attempted."""
+
+    name: str
+    settings: Settings
+    tasks: list[Task]
+    attempts: list[Attempt]
+
+
+class _Document(msgspec.Struct):
+    settings: Settings
+    tasks: list[dict[str, Any]]
+    scores: list[Score] = []
+
+
+def read(path: Path) -> Run:
+    """`UsageError` says why there is nothing to read."""
+    if path.is_dir():
+        with Store(path) as store:
+            return Run(path.name, store.settings, store.tasks, store.attempts())
+    try:
+        text = path.read_bytes()
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from None
+    try:
+        found = msgspec.json.decode(text, type=_Document)
+        attempts = [_attempt(entry) for entry in found.tasks]
+    except msgspec.DecodeError as error:
+        raise UsageError(f"{path} is not what bench --json writes: {error}") from None
+    tasks = {attempt.task: _task(attempt) for attempt in attempts}
+    return Run(path.stem, found.settings, list(tasks.values()), attempts)
+
+
+def _attempt(entry: dict[str, Any]) -> Attempt:
+    """An attempt whose verdict lies flat beside its own fields."""
+    return msgspec.convert({**entry, "verdict": msgspec.convert(entry, Verdict)}, Attempt)
+
+
+def _task(attempt: Attempt) -> Task:
+    verdict = attempt.verdict
+    return Task(attempt.task, verdict.category or "", verdict.level, Path())
