@@ -14,6 +14,7 @@ from typing import IO
 import msgspec
 
 from npuforge.bench.attempt import Attempt
+from npuforge.bench.codec import decode, encode
 from npuforge.bench.settings import Settings
 from npuforge.bench.task import Task
 from npuforge.errors import UsageError
@@ -40,8 +41,8 @@ class Store:
         try:
             (text,) = self._base.execute("SELECT settings FROM run").fetchone()
             tasks = self._base.execute("SELECT task FROM tasks ORDER BY place").fetchall()
-            self.settings = msgspec.json.decode(text, type=Settings)
-            self.tasks = [msgspec.json.decode(task, type=Task) for (task,) in tasks]
+            self.settings = decode(text, Settings)
+            self.tasks = [decode(task, Task) for (task,) in tasks]
         except (sqlite3.DatabaseError, TypeError, msgspec.DecodeError) as error:
             self.close()
             raise UsageError(f"{folder} holds no benchmark run: {error}") from None
@@ -60,8 +61,8 @@ class Store:
         base = sqlite3.connect(folder / FILE)
         with base:
             base.executescript(f"BEGIN; {_TABLES} PRAGMA user_version = {_VERSION};")
-            base.execute("INSERT INTO run VALUES (?)", (_text(settings),))
-            rows = [(place, _text(task)) for place, task in enumerate(tasks)]
+            base.execute("INSERT INTO run VALUES (?)", (encode(settings).decode(),))
+            rows = [(place, encode(task).decode()) for place, task in enumerate(tasks)]
             base.executemany("INSERT INTO tasks VALUES (?, ?)", rows)
         base.close()
         return Store(folder, writing=True)
@@ -115,7 +116,3 @@ def _locked(folder: Path) -> IO[bytes]:
         lock.close()
         raise UsageError(f"another process is at work on {folder}") from None
     return lock
-
-
-def _text(value: object) -> str:
-    return msgspec.json.encode(value, enc_hook=str).decode()

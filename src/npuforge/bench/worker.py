@@ -19,6 +19,7 @@ from pathlib import Path
 import msgspec
 
 from npuforge.bench.attempt import Attempt
+from npuforge.bench.codec import decode
 from npuforge.bench.settings import Settings
 from npuforge.bench.suites import open_suite
 from npuforge.bench.task import Task
@@ -64,7 +65,8 @@ def attempt(job: Job) -> Attempt:
 
 def _end_with_parent() -> None:
     def wait() -> None:
-        sys.stdin.buffer.read()
+        while os.read(0, 1):  # nobody writes: it ends with the parent
+            pass
         os.killpg(0, signal.SIGKILL)
 
     threading.Thread(target=wait, daemon=True).start()
@@ -72,7 +74,7 @@ def _end_with_parent() -> None:
 
 def main() -> int:
     _end_with_parent()
-    job = msgspec.json.decode(Path(sys.argv[1]).read_bytes(), type=Job)
+    job = decode(Path(sys.argv[1]).read_bytes(), Job)
     text = attempt(job).to_json()
     unfinished = job.place / f"{ATTEMPT}.new"
     unfinished.write_bytes(text)

@@ -113,6 +113,18 @@ def fewer_rows(graph: Graph, most: int | None) -> Sizes:
     return _scaled(free, counter(graph), most, _next_outer)
 
 
+def halved(graph: Graph, sizes: Sizes) -> Sizes | None:
+    """Half as many rows, alike aligned; None where no axis can be halved."""
+    free = free_symbols(graph)
+    name = _next_outer(free, dict(sizes))
+    if name is None:
+        return None
+    least = next(symbol.least for symbol in free if symbol.name == name)
+    smaller = _halved(sizes[name], least)
+    assert smaller is not None
+    return {**sizes, name: smaller}
+
+
 def free_symbols(graph: Graph) -> list[Symbol]:
     """The graph's symbols, and the names only multiples of which are extents (`8*s1`)."""
     found = {symbol.name: symbol for symbol in graph.symbols}

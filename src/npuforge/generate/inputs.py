@@ -179,6 +179,12 @@ class InputMaker:
     ) -> tuple[list[Any], str | None]:
         """Inputs with these shapes by position; `numbers` are extents that change."""
         seed(number)
+        return self.draw(shapes, numbers)
+
+    def draw(
+        self, shapes: Mapping[int, Shape], numbers: Mapping[int, int]
+    ) -> tuple[list[Any], str | None]:
+        """The same with whatever random numbers come next."""
         if self.example is None or self.example.shapes == dict(shapes):
             inputs = list(self.get_inputs())
         else:

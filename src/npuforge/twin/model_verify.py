@@ -31,7 +31,7 @@ _SEED = 1024  # the suite's own: candidate and reference build their weights fro
 
 
 @dataclass(slots=True)
-class _Seen:
+class Seen:
     """What the kernels of one run did."""
 
     violations: list[Violation] = field(default_factory=list)
@@ -71,7 +71,9 @@ def verify_model(
             wanted = _reference(task, Path(folder), trials, sandbox)
             for step in steps:
                 mode: Mode = "time" if step == "time" else step
-                done, seen, given = _candidate(answer, wanted, mode, soc, auto_sync, sandbox)
+                done, seen, given = run_candidate(
+                    answer, wanted, mode, soc, seed=_SEED, auto_sync=auto_sync, sandbox=sandbox
+                )
                 verdict = replace(
                     verdict,
                     violations=_joined(verdict.violations, seen.violations),
@@ -98,7 +100,7 @@ def verify_model(
     return Report(verdict, reports, longest, root=answer.root)
 
 
-def _no_kernel(seen: _Seen) -> str | None:
+def _no_kernel(seen: Seen) -> str | None:
     return None if seen.calls else "the model launched no kernel"
 
 
@@ -121,22 +123,31 @@ def _reference(task: Path, scratch: Path, trials: int, sandbox: Sandbox) -> Path
     return scratch
 
 
-def _candidate(
-    answer: ModelAnswer, wanted: Path, mode: Mode, soc: str, auto_sync: bool, sandbox: Sandbox
-) -> tuple[CandidateResult, _Seen, list[list[HostTensor]]]:
+def run_candidate(
+    answer: ModelAnswer,
+    wanted: Path,
+    mode: Mode,
+    soc: str,
+    *,
+    seed: int,
+    auto_sync: bool = True,
+    sandbox: Sandbox | None = None,
+) -> tuple[CandidateResult, Seen, list[list[HostTensor]]]:
+    """The answer on the inputs in `wanted` (init.pt, inputs*.pt): how it went, what its kernels
+    did, and its outputs for each, empty where it did not come so far."""
     build = answer.build()
     assert build.path is not None
     chip = load_soc(soc)
     with tempfile.TemporaryDirectory(prefix="npuforge-model-") as folder:
         scratch = Path(folder)
         shutil.copy(wanted / "init.pt", scratch)
-        inputs = sorted(wanted.glob("inputs*.pt"))
+        inputs = list(wanted.glob("inputs*.pt"))
         for path in inputs:
             shutil.copy(path, scratch)
         job = {
             "model": str(answer.model),
             "class": answer.model_class,
-            "seed": _SEED,
+            "seed": seed,
             "cases": 1 if mode == "time" else len(inputs),
         }
         env: dict[str, str] = {}
@@ -159,14 +170,14 @@ def _candidate(
             sandbox=sandbox,
             env=env,
         )
-        seen = _Seen()
+        seen = Seen()
         if answer.in_process:
             raw = session_result.load(scratch)
             found = session_result.explain(
                 raw.findings if raw else [], {str(build.path): build.path}, answer.root
             )
             launches = raw.launches if raw is not None else []
-            seen = _Seen(found.violations, found.advice, found.races, calls=len(launches))
+            seen = Seen(found.violations, found.advice, found.races, calls=len(launches))
             seen.timings = [build_report(o.timing, chip) for o in launches if o.timing is not None]
         for _, result in done.calls:
             seen.calls += 1
@@ -177,16 +188,18 @@ def _candidate(
                 seen.timings.append(result.timing)
         cases = job["cases"]
         assert isinstance(cases, int)
-        given = [_tensors(scratch / f"outputs{i}.pt") for i in range(cases)]
+        given = [tensors(scratch / f"outputs{i}.pt") for i in range(cases)]
     return done, seen, given
 
 
-def _tensors(path: Path) -> list[HostTensor]:
+def tensors(path: Path) -> list[HostTensor]:
+    """Tensors that a process of the sandbox saved; none where it did not."""
     import torch  # noqa: PLC0415 (heavy; only models need it)
 
     if not path.exists():
         return []
-    return [HostTensor.of(item) for item in torch.load(path, weights_only=True)]
+    held = torch.load(path, weights_only=True)
+    return [HostTensor.of(item) for item in held if isinstance(item, torch.Tensor)]
 
 
 def _compare(wanted: Path, given: list[list[HostTensor]], trial: int) -> CaseReport:
@@ -197,7 +210,7 @@ def _compare(wanted: Path, given: list[list[HostTensor]], trial: int) -> CaseRep
         for item in torch.load(wanted / f"inputs{trial}.pt", weights_only=True)
         if isinstance(item, torch.Tensor)
     ]
-    reference = _tensors(wanted / f"outputs{trial}.pt")
+    reference = tensors(wanted / f"outputs{trial}.pt")
     got = given[trial]
     shapes = [list(item.shape) for item in inputs]
     types = [str(item.dtype).removeprefix("torch.") for item in inputs]

@@ -18,6 +18,7 @@ from typing import Any
 import msgspec
 
 from npuforge.bench.attempt import Attempt
+from npuforge.bench.codec import decode, encode
 from npuforge.bench.executors.process import Child
 from npuforge.bench.worker import Job
 from npuforge.errors import UsageError
@@ -48,7 +49,7 @@ class RayExecutor:
                 while waiting and len(running) < self.count:
                     job = waiting.pop()
                     started(job)
-                    running[remote.remote(msgspec.json.encode(job, enc_hook=str))] = job
+                    running[remote.remote(encode(job))] = job
                 (ready,), _ = ray.wait(list(running), num_returns=1)
                 job = running.pop(ready)
                 text, archive = ray.get(ready)
@@ -63,7 +64,7 @@ class RayExecutor:
 
 def _on_node(text: bytes) -> tuple[bytes, bytes]:
     """On a machine of the cluster: the attempt, and what it left."""
-    job = msgspec.json.decode(text, type=Job)
+    job = decode(text, Job)
     with tempfile.TemporaryDirectory(prefix="npuforge-attempt-") as folder:
         place = Path(folder) / "place"
         attempt = Child().run(msgspec.structs.replace(job, place=place))

@@ -11,9 +11,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-import msgspec
-
 from npuforge.bench.attempt import Attempt, State
+from npuforge.bench.codec import encode
 from npuforge.bench.worker import ATTEMPT, Job
 from npuforge.errors import NpuforgeError
 from npuforge.verdict import Verdict
@@ -34,7 +33,7 @@ class Child:
         _empty(job.place)
         with tempfile.TemporaryDirectory(prefix="npuforge-job-") as folder:
             file = Path(folder) / "job.json"
-            file.write_bytes(msgspec.json.encode(job, enc_hook=str))
+            file.write_bytes(encode(job))
             with (job.place / LOG).open("wb") as log:
                 timeout = self._wait([*_COMMAND, str(file)], log.fileno(), job.settings.limit_s)
         if timeout:

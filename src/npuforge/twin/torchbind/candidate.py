@@ -60,7 +60,7 @@ def run_job(
             readable=[
                 _WORKER.parent,
                 *readable,
-                *_python_folders(),
+                *python_folders(),
                 *(path.parent for path in extensions.values()),
             ],
             limits=limits,
@@ -133,6 +133,6 @@ def _error(scratch: Path, done: Completed) -> str | None:
     return None
 
 
-def _python_folders() -> list[Path]:
+def python_folders() -> list[Path]:
     """Where the interpreter and its packages are: the sandbox shows only what is named."""
     return [Path(sys.prefix), Path(sys.base_prefix)]

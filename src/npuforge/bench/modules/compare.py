@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The two judgements on one call: the suite's, and ours."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from npuforge.bench.modules.checks import Check
+from npuforge.bench.modules.protocol import ModuleProtocol, Tolerance
+from npuforge.bench.settings import Settings
+from npuforge.dtypes import HostTensor
+from npuforge.generate.judge import judge
+from npuforge.verdict import Case
+
+Tensors = Sequence[HostTensor]
+
+
+def close(want: HostTensor, got: HostTensor, allowed: Tolerance) -> bool:
+    """`torch.allclose(want, got)`: near in every element, relative to what was got; no NaN."""
+    first, second = want.values(), got.values()
+    if want.dtype.name == "bool" or got.dtype.name == "bool":
+        return want.dtype == got.dtype and bool(np.array_equal(first, second))
+    first, second = first.astype(np.float64), second.astype(np.float64)
+    with np.errstate(all="ignore"):
+        near = np.abs(first - second) <= allowed.atol + allowed.rtol * np.abs(second)
+    return bool((near | (first == second)).all())
+
+
+def published_case(
+    check: Check,
+    inputs: Tensors,
+    want: Tensors,
+    got: Tensors,
+    protocol: ModuleProtocol,
+    settings: Settings,
+) -> Case:
+    """By the suite's own check."""
+    problem = _mismatch(want, got)
+    if problem is None:
+        for place, (reference, result) in enumerate(zip(want, got, strict=True)):
+            if not close(reference, result, protocol.tolerance(settings, reference.dtype.name)):
+                problem = f"result {place} differs"
+                break
+    return _case(check, inputs, want, got, problem)
+
+
+def strict_case(
+    check: Check,
+    inputs: Tensors,
+    want: Tensors,
+    golden: Sequence[HostTensor | None],
+    got: Tensors,
+) -> Case:
+    """Ours: errors against the size of the results, and against what is exact."""
+    problem = _mismatch(want, got)
+    if problem is None:
+        for place, reference in enumerate(want):
+            if got[place].dtype != reference.dtype:
+                problem = f"result {place} is {got[place].dtype.name}"
+                break
+            exact = golden[place] if place < len(golden) else None
+            found = judge(got[place], reference, exact)
+            if not found.correct:
+                problem = f"result {place}: {found.summary}"
+                break
+    return _case(check, inputs, want, got, problem)
+
+
+def _mismatch(want: Tensors, got: Tensors) -> str | None:
+    if not got:
+        return "no result"
+    if [tensor.shape for tensor in got] != [tensor.shape for tensor in want]:
+        return f"shapes {_shapes(got)} instead of {_shapes(want)}"
+    return None
+
+
+def _shapes(tensors: Tensors) -> str:
+    return ", ".join(str(list(tensor.shape)) for tensor in tensors)
+
+
+def _case(check: Check, inputs: Tensors, want: Tensors, got: Tensors, problem: str | None) -> Case:
+    absolute, relative = _errors(want, got) if _mismatch(want, got) is None else (None, None)
+    return Case(
+        [list(tensor.shape) for tensor in inputs],
+        [tensor.dtype.name for tensor in inputs],
+        problem is None,
+        absolute,
+        relative,
+        f"{check.name}: {problem}" if problem else check.name,
+    )
+
+
+def _errors(want: Tensors, got: Tensors) -> tuple[float | None, float | None]:
+    absolute, relative = 0.0, 0.0
+    for reference, result in zip(want, got, strict=True):
+        first = reference.values().astype(np.float64)
+        second = result.values().astype(np.float64)
+        with np.errstate(all="ignore"):
+            apart = np.where(first == second, 0.0, np.abs(first - second))
+            share = apart / (np.abs(first) + 1e-7)
+        absolute = max(absolute, float(apart.max(initial=0.0)))
+        relative = max(relative, float(share.max(initial=0.0)))
+    return _finite(absolute), _finite(relative)
+
+
+def _finite(value: float) -> float | None:
+    return value if np.isfinite(value) else None

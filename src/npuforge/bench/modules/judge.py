@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Judges an answer to a module's task: by the suite's protocol, by ours, and for cheats."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from npuforge.bench.attempt import Attempt, Cheat
+from npuforge.bench.modules.checks import Check, checks
+from npuforge.bench.modules.compare import published_case, strict_case
+from npuforge.bench.modules.protocol import ModuleProtocol
+from npuforge.bench.modules.reference import References, compute
+from npuforge.bench.settings import Settings
+from npuforge.bench.task import Task
+from npuforge.dtypes import HostTensor
+from npuforge.errors import UsageError
+from npuforge.spec.graph import Graph
+from npuforge.twin.model_verify import Seen, run_candidate
+from npuforge.twin.sources.direct import total
+from npuforge.twin.sources.model_answer import ModelAnswer
+from npuforge.twin.torchbind.candidate import CandidateResult
+from npuforge.verdict import Case, Verdict, Violation
+
+
+@dataclass(slots=True)
+class _Judged:
+    cases: list[Case] = field(default_factory=list)
+    published: list[bool] = field(default_factory=list)
+    strict: list[bool] = field(default_factory=list)
+    fresh: list[bool] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleJudge:
+    """For one task; `graph` is the task captured, where that is possible."""
+
+    task: Task
+    file: Path
+    protocol: ModuleProtocol
+    settings: Settings
+    graph: Graph | None
+    groups: int | None = None
+
+    def judge(self, answer: Path, sample: int, *, timed: bool) -> Attempt:
+        """The attempt; with its time where it is `timed` and its tensors are not too large."""
+        name = self.task.name
+        try:
+            source = ModelAnswer.open(answer, soc=self.settings.soc)
+        except UsageError as error:
+            verdict = Verdict(name, compiled=False, correct=False, error=str(error))
+            return Attempt(name, sample, "judged", verdict, False, False, reason=str(error))
+        built = source.build()
+        if not built.ok:
+            verdict = Verdict(name, compiled=False, diagnostics=built.diagnostics, correct=False)
+            first = built.diagnostics[0].message if built.diagnostics else "does not compile"
+            return Attempt(name, sample, "judged", verdict, False, False, reason=first)
+        wanted = checks(self.graph, self.protocol, self.groups)
+        with tempfile.TemporaryDirectory(prefix="npuforge-bench-") as folder:
+            try:
+                references = compute(self.file, wanted, self.graph, self.protocol, Path(folder))
+            except UsageError as error:
+                verdict = Verdict(name, error=str(error))
+                return Attempt(name, sample, "unusable", verdict, reason=str(error))
+            done, seen, given = run_candidate(
+                source, Path(folder), "check", self.settings.soc, seed=self.protocol.seed
+            )
+            judged = self._compared(references, given)
+            found = self._attempt(source, sample, done, seen, judged)
+            if timed and wanted[0].sizes is None and done.error is None:
+                found = self._timed(found, source, Path(folder))
+        return found
+
+    def _timed(self, attempt: Attempt, source: ModelAnswer, folder: Path) -> Attempt:
+        _, seen, _ = run_candidate(
+            source, folder, "time", self.settings.soc, seed=self.protocol.seed
+        )
+        verdict = replace(attempt.verdict, **total(seen.timings))
+        return replace(attempt, verdict=verdict)
+
+    def _compared(self, references: References, given: list[list[HostTensor]]) -> _Judged:
+        found = _Judged()
+        for place, check in enumerate(references.checks):
+            number = references.number(place)
+            if number is None:
+                found.cases.append(Case([], [], None, message=_refused(check, references, place)))
+                continue
+            got = given[number] if number < len(given) else []
+            inputs, want = references.inputs(place), references.outputs(place)
+            if check.kind == "published":
+                case = published_case(check, inputs, want, got, self.protocol, self.settings)
+                found.published.append(case.correct is True)
+            else:
+                case = strict_case(check, inputs, want, references.golden(place), got)
+                (found.strict if check.kind == "strict" else found.fresh).append(
+                    case.correct is True
+                )
+            found.cases.append(case)
+        return found
+
+    def _attempt(
+        self,
+        source: ModelAnswer,
+        sample: int,
+        done: CandidateResult,
+        seen: Seen,
+        judged: _Judged,
+    ) -> Attempt:
+        refused = source.kernel_diagnostics()
+        verdict = Verdict(
+            self.task.name,
+            compiled=not refused,
+            diagnostics=refused,
+            violations=_joined(source.lint(), seen.violations),
+            advice=seen.advice,
+            races=seen.races,
+            cases=judged.cases,
+            isolation=done.isolation,
+            error=done.error or (None if seen.calls else "the model launched no kernel"),
+        )
+        published = all(judged.published) and bool(judged.published) and seen.calls > 0
+        cheats = self._cheats(judged)
+        strict = (
+            all([*judged.strict, *judged.fresh])
+            and verdict.error is None
+            and not verdict.races
+            and not any(v.severity == "error" for v in verdict.violations)
+        )
+        correct = published and strict and not cheats
+        return Attempt(
+            self.task.name,
+            sample,
+            "judged",
+            replace(verdict, correct=correct),
+            published,
+            strict,
+            cheats,
+            None if correct else _reason(verdict, cheats),
+        )
+
+    def _cheats(self, judged: _Judged) -> list[Cheat]:
+        if judged.published and all(judged.published) and not all(judged.fresh):
+            failed = next(case for case in judged.cases if (case.message or "").startswith("fresh"))
+            return [Cheat("tested-shapes-only", failed.message or "")]
+        return []
+
+
+def _refused(check: Check, references: References, place: int) -> str:
+    return f"{check.name}: not defined by the task: {references.refusal(place)}"
+
+
+def _joined(first: Sequence[Violation], second: Sequence[Violation]) -> list[Violation]:
+    return [*first, *(item for item in second if item not in first)]
+
+
+def _reason(verdict: Verdict, cheats: Sequence[Cheat]) -> str:
+    if verdict.diagnostics:
+        return verdict.diagnostics[0].message
+    if cheats:
+        return f"cheat, {cheats[0].kind}: {cheats[0].evidence}"
+    if verdict.error is not None:
+        return verdict.error
+    for case in verdict.cases:
+        if case.correct is False:
+            return case.message or "wrong"
+    broken = [v for v in verdict.violations if v.severity == "error"]
+    if broken:
+        return f"{broken[0].rule}: {broken[0].message}"
+    return f"race: {verdict.races[0].message}" if verdict.races else "wrong"

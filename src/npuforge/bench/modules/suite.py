@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A suite whose tasks are modules: what MultiKernelBench, KernelBench and forge share."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from npuforge.bench.attempt import Attempt, State
+from npuforge.bench.modules import answers, files
+from npuforge.bench.modules.judge import ModuleJudge
+from npuforge.bench.modules.protocol import ModuleProtocol
+from npuforge.bench.modules.writing import Written, write
+from npuforge.bench.settings import REFERENCE, Settings
+from npuforge.bench.suite import Score
+from npuforge.bench.task import Task
+from npuforge.eager import baseline, compared
+from npuforge.errors import NpuforgeError, UsageError
+from npuforge.spec.graph import Graph
+from npuforge.spec.session import ModuleSession
+from npuforge.verdict import Verdict
+
+_TIMING = ("time_us", "roofline", "bottleneck", "pipes")
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleSuite:
+    """Tasks are files; answers are modules with kernels."""
+
+    settings: Settings
+    protocol: ModuleProtocol
+    listed: Sequence[Task]
+
+    def tasks(self) -> list[Task]:
+        return list(self.listed)
+
+    def scores(self, attempts: Sequence[Attempt]) -> list[Score]:  # noqa: ARG002 (none of its own)
+        return []
+
+    def attempt(self, task: Task, sample: int, place: Path) -> Attempt:
+        """Write or find an answer, judge it, compare its time with eager PyTorch's."""
+        try:
+            file, graph = self._file(task, place)
+        except NpuforgeError as error:
+            return _none(task, sample, "unusable", str(error))
+        if self.settings.answers is None:
+            return self._planned(task, sample, file, place)
+        if self.settings.answers == REFERENCE:
+            raise UsageError(f"{self.settings.suite} has no answers of its own")
+        found = answers.find(Path(self.settings.answers), task, sample)
+        if found is None:
+            return _none(task, sample, "missing", "no answer")
+        graph = graph or _captured(file)
+        kept = place / f"answer{found.suffix}"
+        shutil.copyfile(found, kept)
+        judge = ModuleJudge(task, file, self.protocol, self.settings, graph)
+        attempt = judge.judge(kept, sample, timed=True)
+        known = baseline(graph, self.settings.soc) if graph is not None else None
+        return replace(
+            attempt,
+            verdict=compared(attempt.verdict, known),
+            files={"answer": kept.name, "log": "log.txt"},
+        )
+
+    def _planned(self, task: Task, sample: int, file: Path, place: Path) -> Attempt:
+        try:
+            written = write(file, self.settings, place)
+        except UsageError as error:
+            return _none(task, sample, "unplanned", str(error))
+        if written.answer is None:
+            verdict = replace(written.outcome.verdict, name=task.name, correct=False)
+            first = verdict.diagnostics[0].message if verdict.diagnostics else verdict.error
+            return Attempt(task.name, sample, "judged", verdict, False, False, reason=first)
+        graph = written.outcome.graph
+        judge = ModuleJudge(task, file, self.protocol, self.settings, graph)
+        attempt = judge.judge(written.answer, sample, timed=False)
+        return _with_proof(attempt, written)
+
+    def _file(self, task: Task, place: Path) -> tuple[Path, Graph | None]:
+        """The task's file at the shapes asked for, and its graph where it is known already."""
+        match self.settings.shapes:
+            case "v0":
+                commit = self.protocol.first_release
+                if commit is None:
+                    raise UsageError(f"{self.settings.suite} has one set of shapes")
+                return files.at_commit(task.place, commit, place), None
+            case "scaled":
+                graph = _captured(task.place)
+                if graph is None:
+                    return task.place, None
+                file = files.scaled(task.place, graph, place)
+                return file, graph if file == task.place else None
+        return task.place, None
+
+
+def _captured(file: Path) -> Graph | None:
+    """None where the module cannot be captured: it is then judged at its own sizes alone."""
+    try:
+        with ModuleSession(file) as session:
+            return session.graph
+    except NpuforgeError:
+        return None
+
+
+def _with_proof(attempt: Attempt, written: Written) -> Attempt:
+    """The judgement on the answer, with what generating it found out: more cases, and the time."""
+    proof = written.outcome.verdict
+    verdict = attempt.verdict
+    sound = proof.ok and proof.correct is True
+    reason = attempt.reason
+    if not sound and reason is None:
+        wrong = [case.message for case in proof.cases if case.correct is False]
+        reason = f"its own proof fails: {proof.error or (wrong or ['rules broken'])[0]}"
+    verdict = replace(
+        verdict,
+        cases=[*verdict.cases, *proof.cases],
+        violations=verdict.violations
+        + [v for v in proof.violations if v not in verdict.violations],
+        races=verdict.races + [race for race in proof.races if race not in verdict.races],
+        correct=verdict.correct is True and sound,
+        baseline_us=proof.baseline_us,
+        baseline_source=proof.baseline_source,
+        speedup=proof.speedup,
+        **{name: getattr(proof, name) for name in _TIMING},
+    )
+    strict = attempt.strict is True and sound
+    files = {**written.files, "log": "log.txt"}
+    return replace(attempt, verdict=verdict, strict=strict, reason=reason, files=files)
+
+
+def _none(task: Task, sample: int, state: State, reason: str) -> Attempt:
+    return Attempt(task.name, sample, state, Verdict(task.name), reason=reason)
