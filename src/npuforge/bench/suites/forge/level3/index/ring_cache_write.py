@@ -8,13 +8,13 @@ from torch import Tensor, nn
 class Model(nn.Module):
     def forward(
         self, keys: Tensor, values: Tensor, key: Tensor, value: Tensor, position: Tensor
-    ) -> Tensor:
+    ) -> tuple[Tensor, Tensor, Tensor]:
         window = keys.shape[1]
         sequence = torch.arange(keys.shape[0], device=keys.device)
         slot = position % window
         keys[sequence, slot] = key
         values[sequence, slot] = value
-        return (position + 1).clamp(max=window)
+        return keys, values, (position + 1).clamp(max=window)
 
 
 def get_inputs() -> list[Tensor]:

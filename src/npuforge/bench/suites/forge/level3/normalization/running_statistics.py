@@ -11,11 +11,12 @@ class Model(nn.Module):
         self.mean = nn.Buffer(torch.randn(channels))
         self.variance = nn.Buffer(torch.rand(channels) + 0.5)
 
-    def forward(self, x: Tensor) -> Tensor:
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         variance, mean = torch.var_mean(x, dim=(0, 2, 3), correction=1)
         self.mean.lerp_(mean, 0.25)
         self.variance.lerp_(variance, 0.25)
-        return (x - mean[:, None, None]) * torch.rsqrt(variance + 1e-5)[:, None, None]
+        scale = torch.rsqrt(variance + 1e-5)[:, None, None]
+        return (x - mean[:, None, None]) * scale, self.mean, self.variance
 
 
 def get_inputs() -> list[Tensor]:

@@ -9,7 +9,9 @@ STEPS = 16
 
 
 class Model(nn.Module):
-    def forward(self, x: Tensor, gate: Tensor, decay: Tensor, state: Tensor) -> Tensor:
+    def forward(
+        self, x: Tensor, gate: Tensor, decay: Tensor, state: Tensor
+    ) -> tuple[Tensor, Tensor]:
         strength = -8 * functional.softplus(decay) * torch.sigmoid(gate)
         keep = torch.exp(strength)
         fresh = torch.sqrt(1 - torch.exp(2 * strength)) * x
@@ -19,7 +21,7 @@ class Model(nn.Module):
             now = keep[:, step] * now + fresh[:, step]
             left.append(now)
         state.copy_(now)
-        return torch.stack(left, dim=1)
+        return torch.stack(left, dim=1), state
 
 
 def get_inputs() -> list[Tensor]:
