@@ -58,13 +58,13 @@ class Check:
 
 def checks(graph: Graph | None, protocol: ModuleProtocol, groups: int | None) -> list[Check]:
     """All calls, the suite's first. Without a graph the sizes are the task's own."""
-    if groups is not None:
-        found = [Check(f"group {i}", "published", group=i) for i in range(groups)]
-        return [*found, *(Check(f"group {i}, signed", "strict", "signed", group=i) for i in (0,))]
+    by_group = [Check(f"group {i}", "published", group=i) for i in range(groups or 0)]
+    if by_group and graph is None:
+        return [*by_group, Check("group 0, signed", "strict", "signed", group=0)]
     sizes = _computable(graph) if graph is not None else None
     at = "scaled down" if sizes is not None else "given sizes"
     seed = protocol.seed
-    found = [
+    found = by_group or [
         Check(f"trial {trial}, {at}", "published", "own", sizes, seed + trial)
         for trial in range(protocol.trials)
     ]

@@ -17,15 +17,21 @@ from npuforge.verdict import Case
 Tensors = Sequence[HostTensor]
 
 
-def close(want: HostTensor, got: HostTensor, allowed: Tolerance) -> bool:
-    """`torch.allclose(want, got)`: near in every element, relative to what was got; no NaN."""
+def close(
+    want: HostTensor, got: HostTensor, allowed: Tolerance, *, equal_nan: bool = False
+) -> bool:
+    """`torch.allclose(want, got)`: near in every element, relative to what was got."""
     first, second = want.values(), got.values()
     if want.dtype.name == "bool" or got.dtype.name == "bool":
         return want.dtype == got.dtype and bool(np.array_equal(first, second))
     first, second = first.astype(np.float64), second.astype(np.float64)
     with np.errstate(all="ignore"):
-        near = np.abs(first - second) <= allowed.atol + allowed.rtol * np.abs(second)
-    return bool((near | (first == second)).all())
+        apart = np.abs(first - second)
+        near = np.isfinite(apart) & (apart <= allowed.atol + allowed.rtol * np.abs(second))
+    same = first == second
+    if equal_nan:
+        same |= np.isnan(first) & np.isnan(second)
+    return bool((near | same).all())
 
 
 def published_case(
@@ -40,7 +46,8 @@ def published_case(
     problem = _mismatch(want, got)
     if problem is None:
         for place, (reference, result) in enumerate(zip(want, got, strict=True)):
-            if not close(reference, result, protocol.tolerance(settings, reference.dtype.name)):
+            allowed = protocol.tolerance(settings, reference.dtype.name)
+            if not close(reference, result, allowed, equal_nan=protocol.equal_nan):
                 problem = f"result {place} differs"
                 break
     return _case(check, inputs, want, got, problem)

@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from npuforge.bench.attempt import Attempt, State
@@ -27,11 +27,13 @@ _TIMING = ("time_us", "roofline", "bottleneck", "pipes")
 
 @dataclass(frozen=True, slots=True)
 class ModuleSuite:
-    """Tasks are files; answers are modules with kernels."""
+    """Tasks are files; answers are modules with kernels. `groups` says, by the task's name, how
+    many lists of inputs `get_input_groups` gives where there is one."""
 
     settings: Settings
     protocol: ModuleProtocol
     listed: Sequence[Task]
+    groups: Mapping[str, int] = field(default_factory=dict)
 
     def tasks(self) -> list[Task]:
         return list(self.listed)
@@ -55,7 +57,7 @@ class ModuleSuite:
         graph = graph or _captured(file)
         kept = place / f"answer{found.suffix}"
         shutil.copyfile(found, kept)
-        judge = ModuleJudge(task, file, self.protocol, self.settings, graph)
+        judge = self._judge(task, file, graph)
         attempt = judge.judge(kept, sample, timed=True)
         known = baseline(graph, self.settings.soc) if graph is not None else None
         return replace(
@@ -63,6 +65,10 @@ class ModuleSuite:
             verdict=compared(attempt.verdict, known),
             files={"answer": kept.name, "log": "log.txt"},
         )
+
+    def _judge(self, task: Task, file: Path, graph: Graph | None) -> ModuleJudge:
+        groups = self.groups.get(task.name)
+        return ModuleJudge(task, file, self.protocol, self.settings, graph, groups)
 
     def _planned(self, task: Task, sample: int, file: Path, place: Path) -> Attempt:
         try:
@@ -74,7 +80,7 @@ class ModuleSuite:
             first = verdict.diagnostics[0].message if verdict.diagnostics else verdict.error
             return Attempt(task.name, sample, "judged", verdict, False, False, reason=first)
         graph = written.outcome.graph
-        judge = ModuleJudge(task, file, self.protocol, self.settings, graph)
+        judge = self._judge(task, file, graph)
         attempt = judge.judge(written.answer, sample, timed=False)
         return _with_proof(attempt, written)
 

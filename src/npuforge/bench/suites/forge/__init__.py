@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ast
 from pathlib import Path
 
 from npuforge.bench.modules.protocol import load
@@ -29,4 +30,16 @@ def open_suite(settings: Settings) -> ModuleSuite:
         raise UsageError("forge is part of npuforge: it takes no --path")
     if settings.protocol != "repository":
         raise UsageError("forge has no paper: its one protocol is in forge.toml")
-    return ModuleSuite(settings, load(_HERE / "forge.toml"), tasks())
+    listed = tasks()
+    counts = {task.name: _shapes(task.place) for task in listed}
+    groups = {name: count for name, count in counts.items() if count}
+    return ModuleSuite(settings, load(_HERE / "forge.toml"), listed, groups)
+
+
+def _shapes(file: Path) -> int:
+    """How many shapes a task lists: each makes one list of inputs."""
+    for line in ast.parse(file.read_text("utf-8")).body:
+        match line:
+            case ast.AnnAssign(target=ast.Name(id="SHAPES"), value=ast.List(elts=shapes)):
+                return len(shapes)
+    return 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""log(sigmoid(x)), right for large |x|, infinities and NaN."""
+"""log(sigmoid(x)), right for large sizes of x, infinities and NaN."""
 
 import torch
 from torch import Tensor, nn

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""|a_i - b_j| for all pairs of two vectors."""
+"""abs(a_i - b_j) for all pairs of two vectors."""
 
 import torch
 from torch import Tensor, nn

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Symmetric logarithm (DreamerV3): sign(x) log(1 + |x|), infinities and NaN included."""
+"""Symmetric logarithm (DreamerV3): sign(x) log(1 + abs(x)), infinities and NaN included."""
 
 import torch
 from torch import Tensor, nn
