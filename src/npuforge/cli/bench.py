@@ -122,13 +122,12 @@ def bench(
     if resume:
         chosen = {"tasks": tasks, "categories": categories, "levels": levels}
         _refuse(name for name, value in chosen.items() if value is not None)
-        store = Store(out or folders.last(suite), writing=True)
-        _same(context, suite, store.settings, fields)
-    else:
-        settings = Settings(suite=suite, **{name: fields[name] for name in _OF_SETTINGS})
-        found = selected(open_suite(settings).tasks(), tasks, categories, levels)
-        store = Store.create(out or folders.new(suite), settings, found)
-    with store:
+        with Store(out or folders.last(suite), writing=True) as store:
+            _same(context, suite, store.settings, fields)
+            return _run(store, make(executor, jobs), quiet, json_out)
+    settings = Settings(suite=suite, **{name: fields[name] for name in _OF_SETTINGS})
+    found = selected(open_suite(settings).tasks(), tasks, categories, levels)
+    with Store.create(out or folders.new(suite), settings, found) as store:
         return _run(store, make(executor, jobs), quiet, json_out)
 
 
