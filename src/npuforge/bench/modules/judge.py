@@ -25,6 +25,24 @@ from npuforge.twin.torchbind.candidate import CandidateResult
 from npuforge.verdict import Case, Verdict, Violation
 
 
+def opened(answer: Path, task: Task, sample: int, soc: str) -> ModelAnswer | Attempt:
+    """The answer, compiled; an attempt that failed where it is none or does not compile."""
+    failed = Attempt(
+        task.name, sample, "judged", Verdict(task.name, compiled=False, correct=False), False, False
+    )
+    try:
+        source = ModelAnswer.open(answer, soc=soc)
+    except UsageError as error:
+        verdict = replace(failed.verdict, error=str(error))
+        return replace(failed, verdict=verdict, reason=str(error))
+    built = source.build()
+    if built.ok:
+        return source
+    verdict = replace(failed.verdict, diagnostics=built.diagnostics)
+    first = built.diagnostics[0].message if built.diagnostics else "does not compile"
+    return replace(failed, verdict=verdict, reason=first)
+
+
 @dataclass(slots=True)
 class _Judged:
     cases: list[Case] = field(default_factory=list)
@@ -44,19 +62,9 @@ class ModuleJudge:
     graph: Graph | None
     groups: int | None = None
 
-    def judge(self, answer: Path, sample: int, *, timed: bool) -> Attempt:
+    def judge(self, source: ModelAnswer, sample: int, *, timed: bool) -> Attempt:
         """The attempt; with its time where it is `timed` and its tensors are not too large."""
         name = self.task.name
-        try:
-            source = ModelAnswer.open(answer, soc=self.settings.soc)
-        except UsageError as error:
-            verdict = Verdict(name, compiled=False, correct=False, error=str(error))
-            return Attempt(name, sample, "judged", verdict, False, False, reason=str(error))
-        built = source.build()
-        if not built.ok:
-            verdict = Verdict(name, compiled=False, diagnostics=built.diagnostics, correct=False)
-            first = built.diagnostics[0].message if built.diagnostics else "does not compile"
-            return Attempt(name, sample, "judged", verdict, False, False, reason=first)
         wanted = checks(self.graph, self.protocol, self.groups)
         with tempfile.TemporaryDirectory(prefix="npuforge-bench-") as folder:
             try:

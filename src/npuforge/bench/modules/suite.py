@@ -10,7 +10,7 @@ from pathlib import Path
 
 from npuforge.bench.attempt import Attempt, State
 from npuforge.bench.modules import answers, files
-from npuforge.bench.modules.judge import ModuleJudge
+from npuforge.bench.modules.judge import ModuleJudge, opened
 from npuforge.bench.modules.protocol import ModuleProtocol
 from npuforge.bench.modules.writing import Written, write
 from npuforge.bench.settings import REFERENCE, Settings
@@ -54,17 +54,16 @@ class ModuleSuite:
         found = answers.find(Path(self.settings.answers), task, sample)
         if found is None:
             return _none(task, sample, "missing", "no answer")
-        graph = graph or _captured(file)
         kept = place / f"answer{found.suffix}"
         shutil.copyfile(found, kept)
-        judge = self._judge(task, file, graph)
-        attempt = judge.judge(kept, sample, timed=True)
+        left = {"answer": kept.name, "log": "log.txt"}
+        source = opened(kept, task, sample, self.settings.soc)
+        if isinstance(source, Attempt):
+            return replace(source, files=left)
+        graph = graph or _captured(file)
+        attempt = self._judge(task, file, graph).judge(source, sample, timed=True)
         known = baseline(graph, self.settings.soc) if graph is not None else None
-        return replace(
-            attempt,
-            verdict=compared(attempt.verdict, known),
-            files={"answer": kept.name, "log": "log.txt"},
-        )
+        return replace(attempt, verdict=compared(attempt.verdict, known), files=left)
 
     def _judge(self, task: Task, file: Path, graph: Graph | None) -> ModuleJudge:
         groups = self.groups.get(task.name)
@@ -79,10 +78,11 @@ class ModuleSuite:
             verdict = replace(written.outcome.verdict, name=task.name, correct=False)
             first = verdict.diagnostics[0].message if verdict.diagnostics else verdict.error
             return Attempt(task.name, sample, "judged", verdict, False, False, reason=first)
-        graph = written.outcome.graph
-        judge = self._judge(task, file, graph)
-        attempt = judge.judge(written.answer, sample, timed=False)
-        return _with_proof(attempt, written)
+        source = opened(written.answer, task, sample, self.settings.soc)
+        if isinstance(source, Attempt):
+            return _with_proof(source, written)
+        judge = self._judge(task, file, written.outcome.graph)
+        return _with_proof(judge.judge(source, sample, timed=False), written)
 
     def _file(self, task: Task, place: Path) -> tuple[Path, Graph | None]:
         """The task's file at the shapes asked for, and its graph where it is known already."""
