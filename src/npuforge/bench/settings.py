@@ -22,10 +22,14 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     those timed: the suite's current ones, those of its first release, or scaled down.
     `protocol` chooses where a suite's paper and its repository differ. `interface` and `sizes` are
     NPUKernelBench's two axes. `cases` limits the cases taken of a task with many, evenly spread.
+    `tasks`, `categories` and `levels` say which tasks were asked for, as on the command line.
     """
 
     suite: str
     path: str | None = None
+    tasks: str | None = None
+    categories: str | None = None
+    levels: str | None = None
     strategy: str = "planner"
     answers: str | None = None
     samples: int = 1

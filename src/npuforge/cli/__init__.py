@@ -26,6 +26,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "profile": ("npuforge.cli.twin:profile", "Model the time it takes on the chip."),
     "lower": ("npuforge.cli.lower:lower", "Compile a tile program to AscendC, in many forms."),
     "bench": ("npuforge.cli.bench:bench", "Judge a strategy or answers on a suite of tasks."),
+    "compare": ("npuforge.cli.compare:compare", "What changed between two runs of a benchmark."),
     "doctor": (
         "npuforge.cli.doctor:doctor",
         "What works on this machine, and how to fix the rest.",

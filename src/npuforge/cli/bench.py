@@ -125,7 +125,13 @@ def bench(
         with Store(out or folders.last(suite), writing=True) as store:
             _same(context, suite, store.settings, fields)
             return _run(store, make(executor, jobs), quiet, json_out)
-    settings = Settings(suite=suite, **{name: fields[name] for name in _OF_SETTINGS})
+    settings = Settings(
+        suite=suite,
+        tasks=tasks,
+        categories=categories,
+        levels=levels,
+        **{name: fields[name] for name in _OF_SETTINGS},
+    )
     found = selected(open_suite(settings).tasks(), tasks, categories, levels)
     with Store.create(out or folders.new(suite), settings, found) as store:
         return _run(store, make(executor, jobs), quiet, json_out)

@@ -29,10 +29,15 @@ def write_json(text: str, json_out: str) -> None:
     if json_out == "-":
         click.echo(text)
         return
+    write_text(text + "\n", json_out)
+
+
+def write_text(text: str, out: str) -> None:
+    """Write a file that the user named."""
     try:
-        Path(json_out).write_text(text + "\n", "utf-8")
+        Path(out).write_text(text, "utf-8")
     except OSError as error:
-        raise UsageError(f"cannot write {json_out}: {error.strerror}") from error
+        raise UsageError(f"cannot write {out}: {error.strerror}") from error
 
 
 def console(json_out: str | None) -> Console:

@@ -67,6 +67,7 @@ def test_bootstraps_hold_their_value_and_repeat(values: list[float]) -> None:
         found = estimator(values)
         assert found == estimator(values)
         assert found.value == pytest.approx(plain(values))
+        assert found.value is not None
         if len(values) == 1:
             assert found.low is None
         else:
