@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -57,7 +58,11 @@ class Comparison:
     changes: list[Change]
 
     def of(self, kind: Kind) -> list[Change]:
-        return [change for change in self.changes if change.kind == kind]
+        """Changes of a kind; of times, the largest first."""
+        found = [change for change in self.changes if change.kind == kind]
+        if kind in ("fixed", "broken"):
+            return found
+        return sorted(found, key=lambda change: -abs(math.log(change.ratio or 1.0)))
 
 
 def compare(a: Run, b: Run, threshold: float) -> Comparison:

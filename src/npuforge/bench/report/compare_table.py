@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from npuforge.bench.report.compare import KINDS, OF_TIME, Change, Comparison
@@ -24,7 +23,7 @@ def comparison_table(found: Comparison) -> RenderableType:
         changes = found.of(kind)
         if changes:
             parts.append(Text(f"{kind} {len(changes)}", style=f"bold {_COLOURS[kind]}"))
-            parts.append(_changes(changes))
+            parts += _changes(changes)
     parts += [Text(line) for line in summary_lines(found)]
     return Group(*parts)
 
@@ -70,15 +69,11 @@ def _settings(found: Comparison) -> Iterator[str]:
         yield f"{name}: {old} then {new}"
 
 
-def _changes(changes: list[Change]) -> Table:
-    shown = Table(box=None, padding=(0, 2, 0, 0), show_header=False, pad_edge=False)
-    for _ in range(2):
-        shown.add_column(overflow="fold")
+def _changes(changes: list[Change]) -> Iterator[Text]:
     for change in changes[:_MOST]:
-        shown.add_row(Text(f"  {plain(change.task)}"), Text(detail(change), style="dim"))
+        yield Text.assemble(f"  {plain(change.task)}  ", (detail(change), "dim"))
     if len(changes) > _MOST:
-        shown.add_row(Text(f"  and {len(changes) - _MOST} more"), "")
-    return shown
+        yield Text(f"  and {len(changes) - _MOST} more")
 
 
 def detail(change: Change) -> str:

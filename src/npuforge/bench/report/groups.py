@@ -70,7 +70,8 @@ def _row(block: Block, style: str) -> str:
         f"<td>{f'{found.attempted}/{found.tasks}' if part else found.tasks}</td>",
     ]
     for (name, theirs), estimate in zip(_SHARES, estimates, strict=True):
-        cells.append(f"<td>{_bar(block, name, theirs, estimate)}{percent(estimate.value)}</td>")
+        bar = _bar(block, name, theirs, estimate)
+        cells.append(f'<td>{bar}<span class="figure">{percent(estimate.value)}</span></td>')
     cells.append(f"<td>{times(found.speedup_median.value)}</td>")
     cells.append(f"<td>{found.unplanned or ''}</td>")
     return f'<tr class="{style}">{"".join(cells)}</tr>'

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from npuforge import page
 from npuforge.bench.attempt import Attempt
-from npuforge.bench.metrics import Figures
+from npuforge.bench.metrics import Estimate, Figures
 from npuforge.bench.report import findings, plots
 from npuforge.bench.report.blocks import Block, blocks
 from npuforge.bench.report.command import command
@@ -44,8 +44,8 @@ def html(
         page.section("Cheats", findings.cheats(attempts), "cheats"),
         page.section("What did not pass, and why", findings.failures(attempts), "failures"),
         page.section("The slowest", findings.slowest(attempts), "slowest"),
-        page.section("Every attempt", attempt_table(tasks, attempts, folder), "all"),
         page.section("What others published", sources(parts), "published"),
+        page.section("Every attempt", attempt_table(tasks, attempts, folder), "all"),
     ]
     done = f"{total.passed_tasks} of {total.tasks} passed"
     if total.attempted < total.tasks:
@@ -75,11 +75,11 @@ def _subtitle(settings: Settings) -> str:
 
 def _tiles(total: Figures) -> str:
     shown = [
-        ("Passed", *_figure(total.passed.value), _of(total, interval(total.passed))),
-        ("Compiled", *_figure(total.compiled.value), interval(total.compiled)),
-        ("By the suite's own check", *_figure(total.published.value), interval(total.published)),
-        ("Fast_0.8", *_figure(total.fast[0.8].value), interval(total.fast[0.8])),
-        ("Fast_1.0", *_figure(total.fast[1.0].value), interval(total.fast[1.0])),
+        ("Passed", *_figure(total.passed.value), _of(total)),
+        ("Compiled", *_figure(total.compiled.value), _span(total.compiled)),
+        ("By the suite's own check", *_figure(total.published.value), _span(total.published)),
+        ("Fast_0.8", *_figure(total.fast[0.8].value), _span(total.fast[0.8])),
+        ("Fast_1.0", *_figure(total.fast[1.0].value), _span(total.fast[1.0])),
         ("Median speed-up", _speedup(total), "x", _speedup_note(total)),
         ("Found by the twin", str(total.races + total.violations), "", _found(total)),
         ("Seconds a task", _seconds(total), "s", _spent(total)),
@@ -97,11 +97,16 @@ def _figure(share: float | None) -> tuple[str, str]:
     return number, unit
 
 
-def _of(total: Figures, words: str) -> str:
-    start = f"{total.passed_tasks} of {total.attempted} tasks"
+def _of(total: Figures) -> str:
+    words = [f"{total.passed_tasks} of {total.attempted} tasks"]
     if total.unplanned:
-        start += f", {total.unplanned} not planned"
-    return f"{start}; {words}" if words else start
+        words.append(f"{total.unplanned} not planned")
+    return ", ".join(filter(None, [*words, _span(total.passed)]))
+
+
+def _span(estimate: Estimate) -> str:
+    words = interval(estimate)
+    return f"95 % interval {words}" if words else ""
 
 
 def _speedup(total: Figures) -> str:

@@ -31,8 +31,9 @@ def distribution(
     shown = [mark for mark in marks if mark.value > 0 and math.isfinite(mark.value)]
     if not shown:
         return ""
-    values = [mark.value for mark in shown]
-    low, high = svg.decades(min(*values, *(lines or [values[0]])), max(*values, *(lines or [1.0])))
+    reached = [*(mark.value for mark in shown), *(lines or {})]
+    low, high = svg.decades(min(reached), max(reached))
+    high = max(high, 10 * low)  # values that are one power of ten span nothing
     columns = int((_WIDTH - _LEFT - _RIGHT) // _STEP)
 
     def place(value: float) -> float:
