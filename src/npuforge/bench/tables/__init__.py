@@ -22,12 +22,13 @@ each of them, with a number that depends on the row alone. Arguments are always 
 `solve` groups rows by everything but extents (nesting, types, ranks, attributes). For a row that no
 program accepts yet, its graph is captured, planned, built and proven on shapes and values of our
 own (`strict`); every row then runs on the twin in check mode with the adapter's arguments and is
-judged by the suite (`published`) and by us. Each row has its time and its eager baseline.
-Rows whose graph cannot be captured or planned say why (`unplanned`).
+judged by the suite (`published`) and by us; a large row may have a smaller one stand in for it
+(`StandIn`). Each row has its time and its eager baseline. Rows whose graph cannot be captured or
+planned say why (`unplanned`).
 """
 
 from npuforge.bench.tables.result import Program, RowResult, Solved
 from npuforge.bench.tables.solve import solve
-from npuforge.bench.tables.table import Row, Table, spread
+from npuforge.bench.tables.table import Row, StandIn, Table, spread
 
-__all__ = ["Program", "Row", "RowResult", "Solved", "Table", "solve", "spread"]
+__all__ = ["Program", "Row", "RowResult", "Solved", "StandIn", "Table", "solve", "spread"]

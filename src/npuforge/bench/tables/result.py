@@ -39,7 +39,8 @@ class RowResult:
     """One row: `published` is the suite's check, `strict` ours; None where it did not come so far.
 
     `unplanned` says why there is no program for it, `unusable` why nobody could be judged on it
-    (the reference itself fails), `error` why the program gave no result.
+    (the reference itself fails), `error` why the program gave no result. `stood_in` is the smaller
+    row that was checked for it.
     """
 
     number: int
@@ -50,6 +51,8 @@ class RowResult:
     message: str = ""
     figures: dict[str, float | None] = field(default_factory=dict)
     timing: TimingReport | None = None
+    timing_note: str | None = None
+    stood_in: int | None = None
     baseline: Baseline | None = None
     unplanned: str | None = None
     unusable: str | None = None
@@ -81,6 +84,7 @@ class Solved:
     advice: list[Advice] = field(default_factory=list)
     races: list[Race] = field(default_factory=list)
     isolation: str | None = None
+    broken: list[Diagnostic] = field(default_factory=list)  # what does not compile
 
     def keep(self, found: Any) -> None:
         """Take the findings of a launch or a proof; each is said once."""

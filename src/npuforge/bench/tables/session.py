@@ -133,8 +133,9 @@ class TableSession:
         (self.scratch / folder).mkdir()
         self._request({"do": "prove", "row": row, "question": question, "folder": folder}, bool)
 
-    def make(self, row: int, captured: int) -> Made:
-        """A row's tensors, as the graph captured from row `captured` takes them."""
+    def make(self, row: int, captured: int | None) -> Made:
+        """A row's tensors, as the graph captured from row `captured` takes them; None: sources are
+        the tensors among the arguments."""
         return self._request({"do": "make", "row": row, "captured": captured}, Made)
 
     def check(self, row: int, given: Sequence[HostTensor]) -> Checked:

@@ -3,20 +3,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from npuforge.bench.tables.programs import Writer, sizes_of
 from npuforge.bench.tables.result import Program, RowResult, Solved
 from npuforge.bench.tables.session import Described, Made, RequestError, TableSession
-from npuforge.bench.tables.table import Table
+from npuforge.bench.tables.table import StandIn, Table
 from npuforge.dtypes import HostTensor
 from npuforge.eager import baseline
 from npuforge.errors import UsageError
+from npuforge.generate.cases import operand_shapes
 from npuforge.generate.judge import judge
 from npuforge.generate.pipeline import Planner
 from npuforge.spec.graph import Graph
-from npuforge.twin.execute import RunResult
+from npuforge.twin.execute import Mode, RunResult
 from npuforge.verdict import Case
 
 
@@ -34,8 +35,10 @@ def solve(
     """
     with TableSession(table) as session:
         solver = _Solver(session, Writer(session, planner, soc, candidates), soc, static)
+        smaller = {n for stand_in in table.stand_ins.values() for n in stand_in.options}
         for number, described in enumerate(session.describe()):
-            solver.row(number, described)
+            if number not in smaller:
+                solver.row(number, described)
         return solver.solved
 
 
@@ -56,6 +59,7 @@ class _Solver:
     static: bool
     solved: Solved = field(default_factory=Solved)
     known: list[_Known] = field(default_factory=list)
+    inputs: dict[str, HostTensor] = field(default_factory=dict)  # of the row that ran last
 
     def row(self, number: int, described: Described) -> None:
         types = [tensor.dtype for tensor in described.tensors]
@@ -82,6 +86,7 @@ class _Solver:
             result.unplanned = str(error)
             return None
         self.solved.programs.append(program)
+        self.solved.broken += program.diagnostics
         self.solved.keep(program.proof)
         if program.program is not None:
             build = program.program.build
@@ -98,8 +103,21 @@ class _Solver:
             told = program.diagnostics[0].message if program.diagnostics else "it does not compile"
             result.error = told
             return True
+        taken = judge_row(
+            result,
+            self.session.table.stand_ins.get(result.number),
+            lambda found, row, mode: self.judged(found, known, row, mode),
+        )
+        if taken and result.error is None and result.unusable is None:
+            self.time(result)
+        return taken
+
+    def judged(self, result: RowResult, known: _Known, row: int, mode: Mode) -> bool:
+        """Run `row` and judge it for `result`; False where the program does not take its sizes."""
+        program = known.program
+        assert program.program is not None
         try:
-            made = self.session.make(result.number, known.row)
+            made = self.session.make(row, known.row)
         except RequestError as error:
             result.unusable = f"the reference fails: {error}"
             return True
@@ -111,18 +129,22 @@ class _Solver:
             if operand.source is not None
         }
         try:
-            launched = program.program.launch(inputs, mode="check")
+            launched = program.program.launch(inputs, mode=mode)
         except UsageError as error:
             result.error = f"not supported: {error}"
             return False
         self.solved.keep(launched)
         result.error = launched.error
         if launched.error is None:
-            self.judge(result, made, launched)
-            self.time(result, inputs)
+            self.judge(result, row, made, launched, ours=mode == "check")
+        if row == result.number:
+            self.inputs = inputs
         return True
 
-    def judge(self, result: RowResult, made: Made, launched: RunResult) -> None:
+    def judge(
+        self, result: RowResult, row: int, made: Made, launched: RunResult, *, ours: bool
+    ) -> None:
+        """By the suite's check, and by `ours`."""
         program = result.program
         assert program is not None
         assert result.case is not None
@@ -134,26 +156,71 @@ class _Solver:
             result.error = f"{len(given)} of {len(wanted)} results are computed"
             return
         try:
-            checked = self.session.check(result.number, given)
+            checked = self.session.check(row, given)
         except RequestError as error:
             result.published, result.message = False, f"the suite's check fails: {error}"
         else:
             result.published, result.message = checked.passed, checked.message
             result.figures = dict(checked.figures)
+        if not ours:
+            return
         unwritten = [launched.unwritten.get(name, 0) for name in names if name is not None]
-        result.case = _compared(result.case, given, wanted, golden, unwritten)
+        result.case = compared(result.case, given, wanted, golden, unwritten)
         result.strict = result.case.correct
 
-    def time(self, result: RowResult, inputs: dict[str, HostTensor]) -> None:
+    def time(self, result: RowResult) -> None:
+        """The time at the row's own shapes; with its values where they matter and there are any."""
         program = result.program
         assert program is not None
         assert program.program is not None
-        shapes = {name: tensor.shape for name, tensor in inputs.items()}
-        values = inputs if program.program.follows_values else None
-        result.timing = program.program.time(shapes, values=values).timing
+        assert result.case is not None
+        sizes = sizes_of(program.graph, result.case.shapes)
+        held, self.inputs = self.inputs, {}
+        if held:
+            shapes = {name: tensor.shape for name, tensor in held.items()}
+        elif sizes is not None:
+            shapes = operand_shapes(program.plan, program.graph, sizes)
+        else:
+            return
+        values = held if program.program.follows_values else None
+        timed = program.program.time(shapes, values=values)
+        result.timing, result.timing_note = timed.timing, timed.timing_note
         graph = program.graph
         own = Graph(graph.name, graph.sources, [], [], [], eager=self.session.eager(result.number))
         result.baseline = baseline(own, self.soc) if own.eager else None
+
+
+def judge_row(
+    result: RowResult,
+    stand_in: StandIn | None,
+    judged: Callable[[RowResult, int, Mode], bool],
+) -> bool:
+    """Judge a row, or first the smaller one that stands in; False where the sizes are refused.
+
+    `judged(found, row, mode)` runs a row of the table for `found`. Where no smaller version works,
+    a row that can be computed is checked as it is.
+    """
+    if stand_in is None:
+        return judged(result, result.number, "check")
+    said = "there is no smaller version of it"
+    for option in stand_in.options:
+        small = RowResult(result.number, result.program, case=result.case)
+        if not judged(small, option, "check") or small.unusable is not None:
+            said = small.error or small.unusable or said
+            continue
+        if not stand_in.instead and not judged(result, result.number, "run"):
+            return False
+        result.stood_in = option
+        result.error = result.error or small.error
+        result.case, result.strict = small.case, small.strict
+        if stand_in.instead:
+            result.published, result.message = small.published, small.message
+            result.figures = small.figures
+        return True
+    if stand_in.instead:
+        result.unusable = f"too large to be computed here, and no smaller: {said}"
+        return True
+    return judged(result, result.number, "check")
 
 
 def _result_names(program: Program) -> list[str | None]:
@@ -166,7 +233,7 @@ def _result_names(program: Program) -> list[str | None]:
     ]
 
 
-def _compared(
+def compared(
     case: Case,
     given: Sequence[HostTensor],
     wanted: Sequence[HostTensor],

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -13,15 +13,29 @@ _T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
+class StandIn:
+    """Smaller versions of a large row, by their numbers in the table; the first that works is
+    taken. Our judgement is of it, broken rules and races included; the row itself is computed and
+    held to the suite's check alone. With `instead` it stands for the row altogether; only the time
+    is the row's.
+    """
+
+    options: tuple[int, ...]
+    instead: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Table:
     """`adapter` is the suite's Python file for the sandbox (see the package), `place` the task's
-    file or folder, handed to it; `readable` are more folders that it may look into."""
+    file or folder, handed to it; `readable` are more folders that it may look into. Rows that are
+    options of a stand-in have no result of their own: they come after all others."""
 
     name: str
     adapter: Path
     place: Path
     rows: Sequence[Row]
     readable: tuple[Path, ...] = ()
+    stand_ins: Mapping[int, StandIn] = field(default_factory=dict)
 
 
 def spread(items: Sequence[_T], wanted: int | None) -> list[_T]:

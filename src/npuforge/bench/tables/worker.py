@@ -68,18 +68,13 @@ class Server:
         reference_worker.serve(self.captured[row], question, Path(folder))
         return True
 
-    def make(self, row: int, captured: int) -> dict[str, Any]:
+    def make(self, row: int, captured: int | None) -> dict[str, Any]:
         module = self.module(row)
         model: Any = module.Model()
         arguments = module.arguments()
-        given = nesting.tensors(arguments)
-        constants = self.captured[captured].program.constants
-        sources = [
-            given[source["position"]]
-            if source.get("position") is not None
-            else _owned(model, source["target"], constants)
-            for source in self.sources[captured]
-        ]
+        sources = nesting.tensors(arguments)
+        if captured is not None:
+            sources = self._for_graph(captured, model, sources)
         described: dict[str, Any] = {
             "sources": [_left(f"source{i}.bin", t) for i, t in enumerate(sources)]
         }
@@ -92,6 +87,16 @@ class Server:
             _left(f"golden{i}.bin", t) if t is not None else None for i, t in enumerate(golden)
         ]
         return described
+
+    def _for_graph(self, captured: int, model: Any, given: list[Any]) -> list[Any]:
+        """What a captured graph takes: arguments, and what the reference itself has."""
+        constants = self.captured[captured].program.constants
+        return [
+            given[source["position"]]
+            if source.get("position") is not None
+            else _owned(model, source["target"], constants)
+            for source in self.sources[captured]
+        ]
 
     def check(self, row: int, given: list[dict[str, Any]]) -> dict[str, Any]:
         assert self.made is not None
