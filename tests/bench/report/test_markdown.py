@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The README's table: made of runs, put between its markers, repeatable."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import msgspec
+import pytest
+from tests.bench.report.runs import EVIL, ended, good, task
+
+from npuforge.bench.document import document
+from npuforge.bench.report import markdown
+from npuforge.bench.report.command import command, title
+from npuforge.bench.report.run import Run
+from npuforge.bench.settings import Settings
+from npuforge.cli.bench import bench
+from npuforge.errors import UsageError
+
+SCRIPT = Path(__file__).parents[3] / "benchmarks" / "readme_table.py"
+SEVEN = ("activation", "loss", "math", "normalization", "optimizer", "reduce", "pooling")
+CHOSEN = Settings(
+    suite="npukernelbench", path="/home/me/suite", tasks="Math/*", answers="/tmp/mine", samples=5,
+    interface="kernel", sizes="static", cases=3, protocol="paper", limit_s=60.0,
+)  # fmt: skip
+
+
+def run(settings: Settings) -> Run:
+    tasks = [task(f"{name}/x") for name in (*SEVEN, "matmul")]
+    attempts = [good(item.name, speedup=0.9) for item in tasks[:-1]]
+    return Run("run", settings, tasks, [*attempts, ended("matmul/x", "unplanned")])
+
+
+def test_rows_have_what_others_published_below() -> None:
+    text = markdown.table([run(Settings(suite="multikernelbench", path="/secret", shapes="v0"))])
+    lines = text.splitlines()
+    assert lines[2] == (
+        "| **multikernelbench, shapes v0** | 8 | 87.5 % | 87.5 % | 87.5 % | 87.5 % | 0 % "
+        "| 0.90x | 1 |"
+    )
+    assert lines[3].startswith("| its 7 categories | 7 | 100 % |")
+    assert lines[4] == "| *AscendCraft* | 52 | 98.1 % | 90.4 % |  | 57.7 % | 46.2 % |  |  |"
+    assert "npuforge bench multikernelbench --path CHECKOUT --shapes v0" in text
+    assert "secret" not in text
+    assert len({line.count("|") for line in lines[:6] if line.startswith("|")}) == 1
+
+
+def test_only_what_is_between_the_markers_changes() -> None:
+    text = f"before\n{markdown.BEGIN}\nold\n{markdown.END}\nafter\n"
+    made = markdown.put(text, "new")
+    assert made == f"before\n{markdown.BEGIN}\nnew\n{markdown.END}\nafter\n"
+    assert markdown.put(made, "new") == made
+    for wrong in ("", markdown.BEGIN, f"{markdown.END}{markdown.BEGIN}", text + text):
+        with pytest.raises(UsageError, match="there must be one"):
+            markdown.put(wrong, "new")
+
+
+def test_foreign_words_stay_words() -> None:
+    text = markdown.table([run(Settings(suite="forge", tasks=f"{EVIL}|`x`"))])
+    row = text.splitlines()[2]
+    assert "<script" not in row.replace("\\<", "")
+    assert "\x1b" not in row
+    assert "\\|\\`x\\`" in row
+
+
+def test_a_command_is_one_that_bench_takes() -> None:
+    words = shlex.split(command(CHOSEN))
+    context = bench.make_context("bench", words[2:])
+    fields = msgspec.to_builtins(CHOSEN)
+    assert {name: context.params[name] for name in fields} == fields
+    assert command(Settings(suite="forge")) == "npuforge bench forge"
+    assert "/" not in command(CHOSEN, public=True).replace("Math/", "")
+    assert title(CHOSEN).startswith("npukernelbench, tasks Math/*, answers ANSWERS, samples 5")
+
+
+def test_the_script_writes_the_readme(tmp_path: Path) -> None:
+    made = run(Settings(suite="forge"))
+    written = tmp_path / "run.json"
+    found = document(made.settings, made.tasks, made.attempts, [])
+    written.write_bytes(msgspec.json.encode(found))
+    readme = tmp_path / "README.md"
+    readme.write_text(f"{markdown.BEGIN}\n{markdown.END}\n")
+    call = [sys.executable, str(SCRIPT), str(written), "--file", str(readme)]
+    subprocess.run(call, check=True, timeout=60)
+    assert "| **forge** | 8 |" in readme.read_text()
+    readme.write_text("no markers")
+    done = subprocess.run(call, check=False, timeout=60, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
