@@ -57,11 +57,12 @@ class TwinProgram:
         attributes: Mapping[str, Number] | None = None,
         *,
         mode: Mode = "check",
+        limits: Limits | None = None,
     ) -> RunResult:
         """Run on arrays or torch tensors, by input name."""
         held = {name: HostTensor.of(value) for name, value in inputs.items()}
         shapes = {name: tensor.shape for name, tensor in held.items()}
-        return self._execute(shapes, held, attributes, mode)
+        return self._execute(shapes, held, attributes, mode, limits=limits)
 
     @cached_property
     def follows_values(self) -> bool:

@@ -84,7 +84,11 @@ def type_of(value: Any) -> Any:
 
 
 def example_of(extent: Any) -> int:
-    return int(extent) if isinstance(extent, int) else int(extent.node.hint)
+    if isinstance(extent, int):
+        return extent
+    if extent.node.hint is None:
+        raise ValueError("an extent or index follows from values of tensors, not from shapes")
+    return int(extent.node.hint)
 
 
 def argument(value: Any) -> Any:

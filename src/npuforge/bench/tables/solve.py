@@ -16,9 +16,13 @@ from npuforge.errors import UsageError
 from npuforge.generate.cases import operand_shapes
 from npuforge.generate.judge import judge
 from npuforge.generate.pipeline import Planner
+from npuforge.sandbox import GIB, Limits
 from npuforge.spec.graph import Graph
 from npuforge.twin.execute import Mode, RunResult
 from npuforge.verdict import Case
+
+# Suites have rows of gigabytes; a result must not depend on how busy the machine is.
+LAUNCH_LIMITS = Limits(cpu_s=1200.0, wall_s=7200.0, memory_bytes=12 * GIB)
 
 
 def solve(
@@ -129,7 +133,7 @@ class _Solver:
             if operand.source is not None
         }
         try:
-            launched = program.program.launch(inputs, mode=mode)
+            launched = program.program.launch(inputs, mode=mode, limits=LAUNCH_LIMITS)
         except UsageError as error:
             result.error = f"not supported: {error}"
             return False
@@ -183,7 +187,7 @@ class _Solver:
         else:
             return
         values = held if program.program.follows_values else None
-        timed = program.program.time(shapes, values=values)
+        timed = program.program.time(shapes, values=values, limits=LAUNCH_LIMITS)
         result.timing, result.timing_note = timed.timing, timed.timing_note
         graph = program.graph
         own = Graph(graph.name, graph.sources, [], [], [], eager=self.session.eager(result.number))

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import copy
 import importlib.util
 import json
 import sys
@@ -18,6 +17,7 @@ sys.path.append(JOB["package"])
 import torch  # noqa: E402
 
 from npuforge.bench.tables import nesting  # noqa: E402
+from npuforge.bench.tables.exact import golden  # noqa: E402
 from npuforge.bench.tables.row_module import RowModule  # noqa: E402
 from npuforge.generate import inputs as making  # noqa: E402
 from npuforge.generate import reference_worker  # noqa: E402
@@ -82,9 +82,9 @@ class Server:
         results = nesting.tensors(wanted)
         self.made = (row, arguments, wanted)
         described["wanted"] = [_left(f"wanted{i}.bin", t) for i, t in enumerate(results)]
-        golden = _golden(model.inner, arguments, results)
+        precise = golden(model.inner, arguments, results)
         described["golden"] = [
-            _left(f"golden{i}.bin", t) if t is not None else None for i, t in enumerate(golden)
+            _left(f"golden{i}.bin", t) if t is not None else None for i, t in enumerate(precise)
         ]
         return described
 
@@ -135,23 +135,6 @@ def _owned(model: Any, target: str, constants: dict[str, Any]) -> Any:
     if value is None or value.device.type == "meta":
         raise ValueError(f"the value of {target} is not known")
     return value
-
-
-def _golden(model: Any, arguments: Any, results: list[torch.Tensor]) -> list[Any]:
-    """The results in double precision; None for each that the reference does not give so."""
-    wide = [t.double() if t.is_floating_point() else t for t in nesting.tensors(arguments)]
-    try:
-        if isinstance(model, torch.nn.Module):
-            model = copy.deepcopy(model).double()
-        exact = nesting.tensors(model(*nesting.like(arguments, iter(t.clone() for t in wide))))
-    except Exception:  # a type fixed in its code
-        return [None] * len(results)
-    if len(exact) != len(results):
-        return [None] * len(results)
-    return [
-        value if value.dtype == torch.float64 and value.shape == result.shape else None
-        for value, result in zip(exact, results, strict=True)
-    ]
 
 
 def _left(name: str, tensor: torch.Tensor) -> dict[str, Any]:

@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from npuforge.dtypes import HostTensor, find
 from npuforge.errors import UsageError
+from npuforge.sandbox import Limits
 from npuforge.twin.execute import Mode, RunResult
 from npuforge.twin.host import Operator, Parameter
 from npuforge.twin.sources.operator import OperatorSource, host_name
@@ -63,11 +64,26 @@ def bind(operator: Operator, arguments: Sequence[Description], scratch: Path) ->
 
 
 def perform(
-    source: OperatorSource, arguments: Sequence[Description], scratch: Path, mode: Mode
+    source: OperatorSource,
+    arguments: Sequence[Description],
+    scratch: Path,
+    mode: Mode,
+    limits: Limits | None = None,
+    timed: bool = False,
 ) -> tuple[RunResult, list[str]]:
-    """Run the call; returns its result and the names of the files that now hold outputs."""
+    """Run the call; returns its result and the names of the files that now hold outputs.
+
+    With `timed` the result has the time too, modelled without data.
+    """
     call = bind(source.operator, arguments, scratch)
-    result = source.launch(call.inputs, call.attrs, call.outputs, initial=call.initial, mode=mode)
+    result = source.launch(
+        call.inputs, call.attrs, call.outputs, initial=call.initial, mode=mode, limits=limits
+    )
+    if timed and result.error is None:
+        modelled = source.launch(
+            call.inputs, call.attrs, call.outputs, initial=call.initial, mode="time", limits=limits
+        )
+        result = replace(result, timing=modelled.timing, timing_note=modelled.timing_note)
     written = []
     for name, file in call.targets.items():
         if name in result.tensors:

@@ -43,15 +43,23 @@ def run_job(
     limits: Limits = LIMITS,
     sandbox: Sandbox | None = None,
     env: Mapping[str, str] | None = None,
+    launch_limits: Limits | None = None,
+    timed: bool = False,
 ) -> CandidateResult:
-    """Run one worker on `job` in `scratch`, serving its operator calls until it ends."""
+    """Run one worker on `job` in `scratch`, serving its operator calls until it ends.
+
+    `limits` are the worker's own, `launch_limits` those of each operator it calls.
+    With `timed` the time of each call is modelled too, beside what `mode` does.
+    """
     sandbox = sandbox or Sandbox.detect()
     result = CandidateResult(isolation=sandbox.name)
     named = {name: str(path) for name, path in extensions.items()}
     (scratch / "job.json").write_text(json.dumps({**job, "extensions": named}))
     for name in ("requests", "answers"):
         os.mkfifo(scratch / name)
-    server = threading.Thread(target=_serve, args=(scratch, operators, mode, result.calls))
+    server = threading.Thread(
+        target=_serve, args=(scratch, operators, mode, result.calls, launch_limits, timed)
+    )
     server.start()
     try:
         done = sandbox.run(
@@ -79,10 +87,14 @@ def _serve(
     operators: Mapping[str, OperatorSource],
     mode: Mode,
     calls: list[tuple[str, RunResult]],
+    limits: Limits | None,
+    timed: bool,
 ) -> None:
     with (scratch / "requests").open() as requests, (scratch / "answers").open("w") as answers:
         for line in requests:
-            answers.write(json.dumps(_answer(line, scratch, operators, mode, calls)) + "\n")
+            answers.write(
+                json.dumps(_answer(line, scratch, operators, mode, calls, limits, timed)) + "\n"
+            )
             try:
                 answers.flush()
             except BrokenPipeError:
@@ -95,6 +107,8 @@ def _answer(
     operators: Mapping[str, OperatorSource],
     mode: Mode,
     calls: list[tuple[str, RunResult]],
+    limits: Limits | None,
+    timed: bool,
 ) -> dict[str, Any]:
     try:
         request = json.loads(line)
@@ -102,7 +116,7 @@ def _answer(
         source = operators.get(api.removeprefix("aclnn"))
         if source is None:
             return {"error": f"no operator {api} is built; built: {', '.join(sorted(operators))}"}
-        result, written = perform(source, request["arguments"], scratch, mode)
+        result, written = perform(source, request["arguments"], scratch, mode, limits, timed)
     except NpuforgeError as problem:
         return {"error": str(problem)}
     except (ValueError, KeyError, TypeError, OSError) as problem:

@@ -86,6 +86,8 @@ def mark_empty_tensors() -> None:
     def marked(real: Any) -> Any:
         def make(*arguments: Any, **options: Any) -> torch.Tensor:
             tensor: torch.Tensor = real(*arguments, **options)
+            if tensor.device.type != "cpu":
+                return tensor  # no memory that somebody could fill
             storage = torch.empty_strided((0,), (1,), dtype=torch.uint8)
             storage.set_(tensor.untyped_storage()).fill_(_NOTHING)
             return tensor

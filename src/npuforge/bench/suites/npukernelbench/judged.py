@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An answer on the twin: built, bound by the suite's own binding, run on cases, judged, timed."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from npuforge.bench.suites.npukernelbench.answers import kernel_name, operator_name
+from npuforge.bench.suites.npukernelbench.known import known
+from npuforge.bench.suites.npukernelbench.outcome import CaseOutcome, Sample
+from npuforge.bench.tables import Row
+from npuforge.bench.tables.solve import LAUNCH_LIMITS
+from npuforge.bench.task import Task
+from npuforge.eager import Baseline, baseline
+from npuforge.errors import UsageError
+from npuforge.sandbox import GIB, Limits, open_plain
+from npuforge.spec.graph import EagerOp, Graph
+from npuforge.spec.session import operator_name as graph_name
+from npuforge.twin.sources.operator import OperatorSource
+from npuforge.twin.timing.report import TimingReport
+from npuforge.twin.torchbind.candidate import CandidateResult, run_job
+from npuforge.twin.torchbind.extension import build_extension
+from npuforge.verdict import Case, Diagnostic
+
+ADAPTER = Path(__file__).with_name("adapter.py")
+_SCRIPT = Path(__file__).with_name("answer_script.py")
+_PACKAGE = Path(__file__).parents[3]
+_LIMITS = Limits(cpu_s=7200.0, wall_s=14400.0, memory_bytes=12 * GIB, processes=8)
+_MOST_JSON = 256 << 20
+
+
+class _Line(msgspec.Struct, frozen=True):
+    """A case as the script in the sandbox tells it."""
+
+    calls: int = 0
+    more: int = 0
+    shapes: list[list[int]] = []
+    dtypes: list[str] = []
+    eager: list[EagerOp] = []
+    published: bool | None = None
+    message: str = ""
+    strict: bool | None = None
+    told: str = ""
+    max_abs: float | None = None
+    max_rel: float | None = None
+    signed: _Line | None = None
+    unusable: str | None = None
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerJudge:
+    """For the answers to one task."""
+
+    task: Task
+    soc: str
+
+    def judge(self, project: Path, rows: Sequence[Row]) -> Sample:
+        """`UsageError` where the suite's own binding is at fault."""
+        sample = Sample()
+        try:
+            source = OperatorSource.open(project, soc=self.soc)
+            host = source.build_host()
+        except UsageError as error:
+            sample.compiled, sample.problem = False, str(error)
+            return sample
+        if not host.ok:
+            sample.compiled, sample.diagnostics = False, list(host.diagnostics)
+            sample.problem = "the host code does not compile"
+            return sample
+        try:
+            operators = {source.operator.type: source, operator_name(self.task): source}
+        except UsageError as error:
+            sample.compiled, sample.problem = False, str(error)
+            return sample
+        with tempfile.TemporaryDirectory(prefix="npuforge-answer-") as work:
+            binding = self._binding(Path(work))
+            done, lines = self._run(Path(work) / "scratch", binding, operators, rows)
+        _judged(sample, source.kernel_diagnostics(), rows, lines, done, self._baseline)
+        return sample
+
+    def _binding(self, work: Path) -> Path:
+        """The suite's binding, with the names put in that it leaves open."""
+        text = (self.task.place / "validation" / "pybind.cpp").read_text("utf-8", errors="replace")
+        text = text.replace("aclnnCustomOp", f"aclnn{operator_name(self.task)}")
+        file = work / "pybind.cpp"
+        file.write_text(text.replace("custom_pybind_api", kernel_name(self.task)), "utf-8")
+        built = build_extension([file], "kernel_gen_ops")
+        if built.path is None:
+            first = built.diagnostics[0].message if built.diagnostics else "unknown"
+            raise UsageError(f"the suite's binding does not compile: {first}")
+        return built.path
+
+    def _run(
+        self,
+        scratch: Path,
+        binding: Path,
+        operators: dict[str, OperatorSource],
+        rows: Sequence[Row],
+    ) -> tuple[CandidateResult, list[_Line]]:
+        scratch.mkdir()
+        job = {
+            "script": str(_SCRIPT),
+            "adapter": str(ADAPTER),
+            "package": str(_PACKAGE.parent),
+            "place": str(self.task.place.resolve()),
+            "rows": list(rows),
+            "calls": known()["calls"],
+        }
+        done = run_job(
+            job,
+            scratch,
+            {"kernel_gen_ops": binding},
+            operators,
+            "check",
+            [self.task.place.resolve() / "validation", _PACKAGE],
+            _LIMITS,
+            launch_limits=LAUNCH_LIMITS,
+            timed=True,
+        )
+        return done, _lines(scratch / "cases.jsonl")
+
+    def _baseline(self, line: _Line) -> Baseline | None:
+        if not line.eager:
+            return None
+        name = graph_name(operator_name(self.task))
+        return baseline(Graph(name, [], [], [], [], eager=line.eager), self.soc)
+
+
+def _lines(path: Path) -> list[_Line]:
+    file = open_plain(path, _MOST_JSON)
+    if file is None:
+        return []
+    with file:
+        try:
+            return msgspec.json.Decoder(_Line).decode_lines(file.read())
+        except msgspec.DecodeError:
+            return []
+
+
+def _judged(
+    sample: Sample,
+    refused: list[Diagnostic],
+    rows: Sequence[Row],
+    lines: Sequence[_Line],
+    done: CandidateResult,
+    known_baseline: Any,
+) -> None:
+    """What the run in the sandbox said, as the sample's."""
+    sample.compiled, sample.diagnostics = not refused, refused
+    sample.isolation = done.isolation
+    for _, call in done.calls:
+        sample.violations += [v for v in call.violations if v not in sample.violations]
+        sample.advice += [a for a in call.advice if a not in sample.advice]
+        sample.races += [r for r in call.races if r not in sample.races]
+    timings = _timings(done, lines)
+    for row, line, timing in zip(rows, lines, timings, strict=False):
+        outcome = _outcome(int(row["case_id"]), line)
+        outcome.timing = timing
+        outcome.baseline = known_baseline(line)
+        sample.cases.append(outcome)
+        if line.signed is not None and line.signed.strict is False:
+            sample.sound = False
+            sample.problem = f"case {outcome.number} with values around zero: {line.signed.told}"
+    stopped = done.error or "the run ended early"
+    for row in rows[len(lines) :]:
+        lost = Case([], [], False, message=stopped)
+        sample.cases.append(CaseOutcome(int(row["case_id"]), lost, False, False, stopped))
+
+
+def _outcome(number: int, line: _Line) -> CaseOutcome:
+    case = Case(line.shapes, line.dtypes, None, line.max_abs, line.max_rel)
+    if line.unusable is not None:
+        told = replace(case, message=line.unusable)
+        return CaseOutcome(number, told, failure=line.unusable, unusable=True)
+    failure = line.error
+    if failure is None and line.calls == 0:
+        failure = "no kernel was launched"
+    published = bool(line.published) and failure is None
+    strict = bool(line.strict) and failure is None
+    if failure is None and not published:
+        failure = line.message or "wrong"
+    elif failure is None and not strict:
+        failure = f"passes the suite's check, not ours: {line.told}"
+    case = replace(case, correct=published and strict, message=failure)
+    return CaseOutcome(number, case, published, strict, failure)
+
+
+def _timings(done: CandidateResult, lines: Sequence[_Line]) -> list[TimingReport | None]:
+    """The time of each case that is one operator call; no guess where calls went astray."""
+    succeeded = [call for _, call in done.calls if call.error is None]
+    if sum(line.calls + line.more for line in lines) != len(succeeded):
+        return [None] * len(lines)
+    found: list[TimingReport | None] = []
+    for line in lines:
+        own, succeeded = succeeded[: line.calls], succeeded[line.calls + line.more :]
+        found.append(own[0].timing if len(own) == 1 else None)
+    return found
