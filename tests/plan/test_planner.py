@@ -311,6 +311,13 @@ def test_what_cannot_be_planned_is_named_with_its_node(function: Any, reason: st
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize("dtype", [torch.complex64, torch.float64])
+def test_elements_without_a_plan_are_named(dtype: torch.dtype) -> None:
+    graph = captured(module_of(lambda x: x + x), [torch.ones(8, 8, dtype=dtype)])
+    with pytest.raises(PlanError, match=str(dtype).removeprefix("torch.")):
+        plan(graph)
+
+
 def test_an_operator_may_be_named_like_its_second_kernel() -> None:
     def both_ways(x: Any) -> Any:
         return torch.softmax(torch.softmax(x, 0), 1)

@@ -9,8 +9,9 @@ from collections.abc import Sequence
 
 from npuforge.plan.expand import Expanded
 from npuforge.plan.launch import Parameter
-from npuforge.plan.plan import Operand
+from npuforge.plan.plan import Operand, PlanError
 from npuforge.plan.reads import all_tensors
+from npuforge.plan.tilecode import WIDTH
 from npuforge.plan.values import Tensor, Value
 from npuforge.spec.graph import Graph
 
@@ -40,6 +41,8 @@ def host_parameters(
         elif id(tensor) in read:
             parameters.append(Parameter(tensor, "input"))
             operands.append(Operand(tensor.name, "input", source.name))
+    for parameter in parameters:
+        _held(parameter.tensor.dtype, parameter.tensor.name)
     roots: list[Root] = []
     taken = {tensor.name for tensor in expanded.tensors.values()}
     outputs = sum(result.mutates is None for result in graph.results)
@@ -48,12 +51,19 @@ def host_parameters(
             continue
         base = "y" if outputs == 1 else f"y{len(roots)}"
         name = next(x for x in (base, *(f"{base}_out{i}" for i in range(99))) if x not in taken)
+        _held(value.dtype, result.name)
         out = Tensor(name, value.shape, value.dtype)
         taken.add(name)
         parameters.append(Parameter(out, "output"))
         operands.append(Operand(name, "output", None, index))
         roots.append((value, out))
     return parameters, tuple(operands), roots, changes
+
+
+def _held(dtype: str, name: str) -> None:
+    """`PlanError` for elements that vector units do not compute with."""
+    if dtype not in WIDTH:
+        raise PlanError(f"{name} has elements of type {dtype}, for which there is no plan")
 
 
 def by_shape(roots: Sequence[Root]) -> list[list[Root]]:
