@@ -16,10 +16,6 @@ from npuforge.page.svg import short
 
 _NUMBER = ' class="number"'
 _STYLES = {"passed": "good", "unplanned": "muted", "missing": "muted", "unusable": "muted"}
-_COLUMNS = (
-    "task", "level", "result", "published", "strict", "cheats", "violations", "races",
-    "time us", "eager us", "source", "speed-up", "seconds", "tokens", "files", "reason",
-)  # fmt: skip
 _WORDS = ("task", "result", "published", "strict", "cheats", "source", "files", "reason")
 
 
@@ -27,11 +23,17 @@ def attempt_table(tasks: Sequence[Task], attempts: Sequence[Attempt], folder: Pa
     """Sorted by a click on a heading, filtered by words and result; complete without scripts."""
     known = {task.name: task for task in tasks}
     several = any(attempt.sample for attempt in attempts)
-    rows = "".join(_row(known.get(a.task), a, folder, several) for a in attempts)
+    cells = [_cells(known.get(a.task), a, folder, several) for a in attempts]
+    empty = _unknown(tasks, attempts)
+    names = [name for name in next(iter(cells), {}) if name not in empty]
+    rows = "".join(
+        f'<tr data-result="{escape(result(attempt))}">{"".join(row[name] for name in names)}</tr>'
+        for attempt, row in zip(attempts, cells, strict=True)
+    )
     head = "".join(
         f'<th scope="col"{"" if name in _WORDS else _NUMBER}>'
         f'<button type="button">{escape(name)}</button></th>'
-        for name in _COLUMNS
+        for name in names
     )
     words = dict.fromkeys(map(result, attempts))
     choices = "".join(f"<option>{escape(word)}</option>" for word in sorted(words))
@@ -45,7 +47,16 @@ def attempt_table(tasks: Sequence[Task], attempts: Sequence[Attempt], folder: Pa
     )
 
 
-def _row(task: Task | None, attempt: Attempt, folder: Path, several: bool) -> str:
+def _unknown(tasks: Sequence[Task], attempts: Sequence[Attempt]) -> set[str]:
+    """Columns that would say nothing at all in this run."""
+    known = {
+        "level": any(task.level is not None for task in tasks),
+        "tokens": any(attempt.tokens is not None for attempt in attempts),
+    }
+    return {name for name, there in known.items() if not there}
+
+
+def _cells(task: Task | None, attempt: Attempt, folder: Path, several: bool) -> dict[str, str]:
     verdict = attempt.verdict
     word = result(attempt)
     name = plain(attempt.task) + (f" #{attempt.sample}" if several else "")
@@ -53,25 +64,25 @@ def _row(task: Task | None, attempt: Attempt, folder: Path, several: bool) -> st
     evidence = "; ".join(f"{cheat.kind}: {cheat.evidence}" for cheat in attempt.cheats)
     errors = sum(violation.severity == "error" for violation in verdict.violations)
     level = task.level if task is not None else verdict.level
-    cells = [
-        f'<th scope="row">{escape(name)}</th>',
-        _number(level, "" if level is None else str(level)),
-        f'<td class="{_STYLES.get(word, "bad")}">{escape(word)}</td>',
-        _judged(attempt.published),
-        _judged(attempt.strict),
-        f'<td title="{escape(plain(evidence))}">{escape(plain(", ".join(cheats)))}</td>',
-        _number(errors, str(errors or ""), rules(attempt)),
-        _number(len(verdict.races), str(len(verdict.races) or "")),
-        _number(verdict.time_us),
-        _number(verdict.baseline_us),
-        f"<td>{escape(plain(verdict.baseline_source or ''))}</td>",
-        _number(verdict.speedup, times(verdict.speedup)),
-        _number(verdict.seconds),
-        _number(attempt.tokens, "" if attempt.tokens is None else f"{attempt.tokens:,}"),
-        f"<td>{links(attempt, folder)}</td>",
-        f'<td class="reason">{escape(plain(attempt.reason or ""))}</td>',
-    ]
-    return f'<tr data-result="{escape(word)}">{"".join(cells)}</tr>'
+    tokens = attempt.tokens
+    return {
+        "task": f'<th scope="row">{escape(name)}</th>',
+        "level": _number(level, "" if level is None else str(level)),
+        "result": f'<td class="{_STYLES.get(word, "bad")}">{escape(word)}</td>',
+        "published": _judged(attempt.published),
+        "strict": _judged(attempt.strict),
+        "cheats": f'<td title="{escape(plain(evidence))}">{escape(plain(", ".join(cheats)))}</td>',
+        "violations": _number(errors, str(errors or ""), rules(attempt)),
+        "races": _number(len(verdict.races), str(len(verdict.races) or "")),
+        "time us": _number(verdict.time_us),
+        "eager us": _number(verdict.baseline_us),
+        "source": f"<td>{escape(plain(verdict.baseline_source or ''))}</td>",
+        "speed-up": _number(verdict.speedup, times(verdict.speedup)),
+        "seconds": _number(verdict.seconds),
+        "tokens": _number(tokens, "" if tokens is None else f"{tokens:,}"),
+        "files": f"<td>{links(attempt, folder)}</td>",
+        "reason": f'<td class="reason">{escape(plain(attempt.reason or ""))}</td>',
+    }
 
 
 def rules(attempt: Attempt) -> str:
