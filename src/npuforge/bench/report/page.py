@@ -16,7 +16,16 @@ from npuforge.bench.report.command import command
 from npuforge.bench.report.groups import groups, sources
 from npuforge.bench.report.plots import Mark
 from npuforge.bench.report.rows import attempt_table
-from npuforge.bench.report.words import NOTHING, count, interval, percent, plain, result, times
+from npuforge.bench.report.words import (
+    NOTHING,
+    count,
+    fast_p,
+    interval,
+    percent,
+    plain,
+    result,
+    times,
+)
 from npuforge.bench.settings import Settings
 from npuforge.bench.suite import Score
 from npuforge.bench.task import Task
@@ -158,7 +167,8 @@ def _groups(parts: Sequence[Block]) -> str:
         "rule, no race, no cheat. Fast_x: passed, and at least x times as fast as eager PyTorch. "
         "Median: speed-up of what passed; of others the mean they give."
     )
-    return f'{page.wide(groups(parts))}<p class="note">{escape(note)}</p>'
+    lines = (note, f"{fast_p(parts[-1].figures)}.")
+    return page.wide(groups(parts)) + "".join(f'<p class="note">{escape(x)}</p>' for x in lines)
 
 
 def _distributions(attempts: Sequence[Attempt]) -> str:

@@ -13,7 +13,7 @@ from npuforge.bench.attempt import Attempt
 from npuforge.bench.metrics import Figures
 from npuforge.bench.report.blocks import Block, blocks
 from npuforge.bench.report.published import Result, title
-from npuforge.bench.report.words import NOTHING, count, interval, percent, plain, times
+from npuforge.bench.report.words import NOTHING, count, fast_p, interval, percent, plain, times
 from npuforge.bench.suite import Score
 from npuforge.bench.task import Task
 from npuforge.page.svg import short
@@ -105,6 +105,7 @@ def _remarks(found: Figures) -> Iterator[str]:
         sources = ", ".join(f"{plain(name)} {n}" for name, n in found.baselines.items())
         mean = times(found.speedup_mean.value)
         yield f"speed-up over eager PyTorch: geometric mean {mean}; baselines: {sources}"
+        yield fast_p(found)
     if found.untimed:
         yield f"{count(found.untimed, 'passed task')} without a speed-up: not in Fast_x"
     if found.weak:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from npuforge.bench.attempt import Attempt
-from npuforge.bench.metrics import Estimate
+from npuforge.bench.metrics import Estimate, Figures
 from npuforge.page.svg import clipped
 
 NOTHING = "\u2013"  # a figure that was not taken
@@ -47,6 +47,12 @@ def times(speedup: float | None) -> str:
 def count(number: int, noun: str) -> str:
     """`1 race`, `2 races`."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def fast_p(found: Figures) -> str:
+    """KernelBench's measure in a line."""
+    shares = ", ".join(f"fast_{p:g} {percent(e.value)}" for p, e in found.fast_p.items())
+    return f"KernelBench's fast_p, more than p times as fast: {shares}"
 
 
 def result(attempt: Attempt) -> str:
