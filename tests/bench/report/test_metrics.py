@@ -138,6 +138,8 @@ def test_samples_of_a_task_count_together() -> None:
     assert found.compile_at == pytest.approx({1: 1.0, 5: 1.0})
     assert found.passed_tasks == 1
     assert found.attempts == 10
+    assert found.compiled.low is not None
+    assert found.compiled.low < 0.5  # two tasks that always compile are not certainty
     fewer = figures(tasks, attempts[:-1])
     assert set(fewer.pass_at) == {1}  # one task has only four
 

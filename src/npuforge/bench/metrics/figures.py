@@ -107,10 +107,14 @@ def grouped(tasks: Sequence[Task], attempts: Sequence[Attempt]) -> dict[str, lis
 
 
 def share(sets: Sequence[Samples], test: Test) -> Estimate:
-    """Success at one sample. One sample each makes independent trials; more make means of tasks."""
-    if all(len(samples) == 1 for samples in sets):
-        return estimators.wilson(sum(test(samples[0]) for samples in sets), len(sets))
-    return estimators.mean([sum(map(test, samples)) / len(samples) for samples in sets])
+    """Success at one sample. Tasks that succeed always or never are trials; others make a mean.
+
+    A bootstrap of tasks that all failed would be certain of 0 %, however few they are.
+    """
+    shares = [sum(map(test, samples)) / len(samples) for samples in sets]
+    if all(value in (0.0, 1.0) for value in shares):
+        return estimators.wilson(round(sum(shares)), len(sets))
+    return estimators.mean(shares)
 
 
 def at(sets: Sequence[Samples], test: Test) -> dict[int, float]:

@@ -6,13 +6,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from npuforge.bench.metrics import Figures
 from npuforge.bench.report.blocks import Block, blocks
+from npuforge.bench.report.cells import ours, theirs
 from npuforge.bench.report.command import command, title
 from npuforge.bench.report.published import Result
 from npuforge.bench.report.published import title as system_title
 from npuforge.bench.report.run import Run
-from npuforge.bench.report.words import NOTHING, percent, plain, times
+from npuforge.bench.report.words import plain
 from npuforge.errors import UsageError
 
 BEGIN, END = "<!-- bench: begin -->", "<!-- bench: end -->"
@@ -45,43 +45,16 @@ def put(text: str, made: str) -> str:
 
 
 def _rows(block: Block, name: str) -> Iterator[str]:
-    yield _line([name, *_figures(block.figures)])
+    yield _line([name, *ours(block.figures)])
     single = [(system, result) for system, result in block.beside if result.k == 1]
     best = sorted(single, key=lambda entry: -_worth(entry[1]))[:_MOST]
     for system, result in best:
-        yield _line([f"*{_cell(system_title(system, result))}*", *_published(result)])
+        yield _line([f"*{_cell(system_title(system, result))}*", *theirs(result)])
 
 
 def _worth(result: Result) -> float:
     known = (result.pass_, result.accuracy, result.fast.get("1.0"))
     return next((value for value in known if value is not None), 0.0)
-
-
-def _figures(found: Figures) -> list[str]:
-    tasks = str(found.tasks)
-    return [
-        tasks if found.attempted == found.tasks else f"{found.attempted} of {tasks}",
-        percent(found.compiled.value),
-        percent(found.published.value),
-        percent(found.passed.value),
-        percent(found.fast[0.8].value),
-        percent(found.fast[1.0].value),
-        times(found.speedup_median.value),
-        str(found.unplanned),
-    ]
-
-
-def _published(result: Result) -> list[str]:
-    return [
-        NOTHING if result.tasks is None else str(result.tasks),
-        percent(result.share("compile")),
-        percent(result.share("pass")),
-        "",
-        percent(result.share("0.8")),
-        percent(result.share("1.0")),
-        "" if result.speedup is None else times(result.speedup),
-        "",
-    ]
 
 
 def _line(cells: Sequence[str]) -> str:

@@ -12,7 +12,8 @@ from rich.text import Text
 from npuforge.bench.attempt import Attempt
 from npuforge.bench.metrics import Figures
 from npuforge.bench.report.blocks import Block, blocks
-from npuforge.bench.report.published import Result, title
+from npuforge.bench.report.cells import ours, theirs
+from npuforge.bench.report.published import title
 from npuforge.bench.report.words import NOTHING, count, fast_p, interval, percent, plain, times
 from npuforge.bench.suite import Score
 from npuforge.bench.task import Task
@@ -55,37 +56,10 @@ def table(
 def _add(shown: Table, block: Block) -> None:
     found = block.figures
     style = "bold" if block.kind == "all" else ""
-    shown.add_row(Text(plain(block.title)), *_cells(found), style=style)
+    shown.add_row(Text(plain(block.title)), *ours(found), style=style)
     for system, result in block.beside:
         if result.k == 1:
-            shown.add_row(Text(f"  {title(system, result)}"), *_published(result), style="dim")
-
-
-def _cells(found: Figures) -> list[str]:
-    part = found.attempted < found.tasks
-    return [
-        f"{found.attempted}/{found.tasks}" if part else str(found.tasks),
-        percent(found.compiled.value),
-        percent(found.published.value),
-        percent(found.passed.value),
-        percent(found.fast[0.8].value),
-        percent(found.fast[1.0].value),
-        times(found.speedup_median.value),
-        str(found.unplanned or ""),
-    ]
-
-
-def _published(result: Result) -> list[str]:
-    return [
-        NOTHING if result.tasks is None else str(result.tasks),
-        percent(result.share("compile")),
-        percent(result.share("pass")),
-        "",
-        percent(result.share("0.8")),
-        percent(result.share("1.0")),
-        "" if result.speedup is None else times(result.speedup),
-        "",
-    ]
+            shown.add_row(Text(f"  {title(system, result)}"), *theirs(result), style="dim")
 
 
 def _score(score: Score) -> Text:
