@@ -49,7 +49,8 @@ class Attempt:
     @property
     def passed(self) -> bool:
         """Compiled, right by both judgements, and no cheat."""
-        return self.state == "judged" and self.verdict.correct is True and self.verdict.ok
+        right = self.verdict.correct is True and self.verdict.ok
+        return self.state == "judged" and right and not self.cheats
 
     def to_json(self) -> bytes:
         return msgspec.json.encode(self)

@@ -29,21 +29,21 @@ def judge(
     tolerance = tolerance_for(got.dtype)
     torch_says = want.values().astype(np.float64)
     noise = 0.0
-    nearest = want
+    reference = want
     if golden is not None:
         exact = encode(golden.values(), want.dtype).values().astype(np.float64)
         with np.errstate(all="ignore"):
             apart = np.abs(torch_says - golden.values())
         finite = apart[np.isfinite(apart)]
         noise = _NOISE * float(np.median(finite)) if finite.size else 0.0
-        nearest = encode(_nearest(got, torch_says, exact), want.dtype)
+        reference = encode(nearest(got, torch_says, exact), want.dtype)
     if got.dtype.name == "float32":
         noise = max(noise, _UNITS * _largest(torch_says))
     allowed = Tolerance(tolerance.rtol, tolerance.atol * _scale(torch_says) + noise)
-    return compare(got, nearest, tolerance=allowed, unwritten=unwritten)
+    return compare(got, reference, tolerance=allowed, unwritten=unwritten)
 
 
-def _nearest(got: HostTensor, first: AnyArray, second: AnyArray) -> AnyArray:
+def nearest(got: HostTensor, first: AnyArray, second: AnyArray) -> AnyArray:
     """Of two references, for each element, the one that the result is nearer to."""
     value = got.values().astype(np.float64)
     with np.errstate(all="ignore"):

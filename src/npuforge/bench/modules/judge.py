@@ -97,11 +97,14 @@ class ModuleJudge:
                 continue
             got = given[number] if number < len(given) else []
             inputs, want = references.inputs(place), references.outputs(place)
+            golden = references.golden(place)
             if check.kind == "published":
-                case = published_case(check, inputs, want, got, self.protocol, self.settings)
+                case = published_case(
+                    check, inputs, want, golden, got, self.protocol, self.settings
+                )
                 found.published.append(case.correct is True)
             else:
-                case = strict_case(check, inputs, want, references.golden(place), got)
+                case = strict_case(check, inputs, want, golden, got)
                 (found.strict if check.kind == "strict" else found.fresh).append(
                     case.correct is True
                 )

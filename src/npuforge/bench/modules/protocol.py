@@ -22,8 +22,9 @@ class ModuleProtocol(msgspec.Struct, frozen=True, kw_only=True):
     """`seeding`: `stream` seeds once, then builds the model and draws the inputs of all trials;
     `trials` draws a seed for each trial first. `uncloned`: the answer gets the tensors that the
     reference was called with, changed by it or not. `fresh`: other sizes an answer must work for:
-    `aligned` ones, or `any`. `equal_nan`: NaN is right where the
-    reference has it. `first_release` is the commit whose shapes `v0` means.
+    `aligned` ones, or `any`. `equal_nan`: NaN is right where the reference has it. `exact`: so is
+    what is near the result in double precision, for PyTorch rounds between operations.
+    `first_release` is the commit whose shapes `v0` means.
     """
 
     trials: int
@@ -31,6 +32,7 @@ class ModuleProtocol(msgspec.Struct, frozen=True, kw_only=True):
     seeding: Literal["stream", "trials"]
     uncloned: bool = False
     equal_nan: bool = False
+    exact: bool = False
     first_release: str | None = None
     fresh: Literal["aligned", "any"] = "aligned"
     tolerances: dict[str, dict[str, Tolerance]]
