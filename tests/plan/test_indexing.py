@@ -162,6 +162,12 @@ def _distinct(rows: int, below: int, count: int) -> torch.Tensor:
     return torch.stack([torch.randperm(below)[:count] for _ in range(rows)])
 
 
+def test_scatter_into_a_single_row() -> None:
+    program = OneOperation("aten.scatter.src", ["a", 0, "b", "c"], [["a0"]])
+    order = torch.randperm(900, generator=torch.Generator().manual_seed(1))
+    program.agree((noise(900), order[:70], noise(70)), (noise(3), order[:1] % 3, noise(1)))
+
+
 @pytest.mark.parametrize("dtype", [FLOAT, torch.bfloat16, INT, torch.bool], ids=str)
 def test_scatter(dtype: torch.dtype) -> None:
     program = OneOperation("aten.scatter.src", ["a", 1, "b", "c"], [["a0", "a1"]])

@@ -190,6 +190,11 @@ def test_places_of_the_largest_and_smallest(axis: int) -> None:
     )
 
 
+def test_places_found_in_parts_and_merged() -> None:
+    planned = agree(lambda x: x.argmax(0), [normal(256, 512)], [normal(9, 70)])
+    assert "part" in planned.variants[0].program
+
+
 def test_layer_norm_in_a_tile_and_beyond() -> None:
     class Short(nn.Module):
         def __init__(self) -> None:

@@ -97,3 +97,28 @@ def test_what_eager_execution_dispatches_is_noted(tmp_path: Path) -> None:
     assert [entry.count for entry in graph.eager] == [1] * 10 + [3]  # three in a row
     texts = [value for node in graph.nodes for value in node.args if isinstance(value, str)]
     assert "nan" in texts  # JSON has no such number
+
+
+HALVED = """
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        smaller = torch.nn.functional.interpolate(x, scale_factor=[0.5, 0.5], mode="bilinear")
+        return smaller * torch.log(torch.tensor(2.0, dtype=x.dtype, device=x.device))
+
+
+def get_inputs():
+    return [torch.rand(2, 3, 8, 10)]
+"""
+
+
+def test_sizes_by_way_of_fractions_are_fixed_and_numbers_in_the_code_are_known(
+    tmp_path: Path,
+) -> None:
+    graph = capture(written(tmp_path, HALVED))
+    assert not [symbol for symbol in graph.symbols if symbol.axis >= 2]
+    assert [node.type.sizes for node in graph.nodes if "upsample" in node.op]
+    (number,) = [source for source in graph.sources if source.origin == "constant"]
+    assert number.type.shape == ()

@@ -131,6 +131,8 @@ class Planner:
         elif len(axes) > 1 and axis == axes[-2] and extent * each * 64 <= _ROOM:
             if any(item.op in ("argmax", "argmin") for item in nest.items):
                 return False
+            if any(item.dtype == "bool" and axis in item.axes for item in nest.items):
+                return False  # a mask of two dimensions has whole rows only
             again = any(axis in store.access.strides for store in nest.stores)
             if nest.sizes[axis].known is None and not again and extent > _FEW:
                 return False  # a plain reduction takes any number of rows the other way

@@ -55,8 +55,14 @@ def exported(model: Any, inputs: list[Any], every_shape: bool) -> Any:
             model, tuple(inputs), dynamic_shapes=shapes if every_shape else None, strict=False
         )
         found = program.run_decompositions(decompositions())
-    if any(isinstance(node.meta.get("val"), torch.SymFloat) for node in found.graph.nodes):
+    values = [node.meta.get("val") for node in found.graph.nodes]
+    if any(isinstance(value, torch.SymFloat) for value in values):
         raise ValueError("numbers that are no extents follow from the shapes")
+    tensors = [value for value in values if isinstance(value, torch.Tensor)]
+    if any("ToFloat" in str(extent) for value in tensors for extent in value.shape):
+        raise ValueError("extents follow from the shapes by way of fractions")
+    if any(getattr(value, "is_meta", False) for value in found.constants.values()):
+        raise ValueError("numbers in its code were made without data")
     return found
 
 

@@ -68,7 +68,7 @@ def _proven(
         assert trial.program is not None
         proof = prove(trial.program, plan, graph, cases, references)
         made = Program(graph, plan, trial.variant, trial.program, proof)
-        if proof.holds or not cases:
+        if not made.disproved:
             return made
         first = first or made
     assert first is not None

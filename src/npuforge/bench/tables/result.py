@@ -33,6 +33,12 @@ class Program:
     def compiled(self) -> bool:
         return self.program is not None
 
+    @property
+    def disproved(self) -> bool:
+        """Wrong on a case of our own, or against a rule; where none ran, nothing is shown."""
+        tried = any(case.correct is not None for case in self.proof.cases)
+        return (tried or self.proof.error is not None) and not self.proof.holds
+
 
 @dataclass(slots=True)
 class RowResult:

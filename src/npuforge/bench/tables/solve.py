@@ -12,7 +12,7 @@ from npuforge.bench.tables.session import Described, Made, RequestError, TableSe
 from npuforge.bench.tables.table import StandIn, Table
 from npuforge.dtypes import HostTensor
 from npuforge.eager import baseline
-from npuforge.errors import UsageError
+from npuforge.errors import NpuforgeError, UsageError
 from npuforge.generate.cases import operand_shapes
 from npuforge.generate.judge import judge
 from npuforge.generate.pipeline import Planner
@@ -86,7 +86,7 @@ class _Solver:
         """A new program, with this row as its example."""
         try:
             program = self.writer.write(result.number)
-        except UsageError as error:
+        except NpuforgeError as error:  # no plan, or one that is no program
             result.unplanned = str(error)
             return None
         self.solved.programs.append(program)

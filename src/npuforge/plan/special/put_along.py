@@ -147,6 +147,8 @@ def _coordinates(axes: Pairs) -> list[str]:
         behind = " * ".join(f"i_from{later}" for later in range(axis + 1, len(axes)))
         place = f"row // ({behind})" if behind else "row"
         tests.append(f"{place} % i_from{axis} < most{axis}" if axis else f"{place} < most0")
+    if not tests:  # one row: the index has it
+        return ["live = count"]
     return [f"live = count if {' and '.join(tests)} else 0"]
 
 

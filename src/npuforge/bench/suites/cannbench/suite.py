@@ -184,7 +184,7 @@ def _attempt(
     published = all(one.accurate for one in judged) if state == "judged" else None
     strict: bool | None = None
     if state == "judged":
-        proven = all(program.proof.holds or not program.proof.cases for program in solved.programs)
+        proven = not any(program.disproved for program in solved.programs)
         right = all(one.row.strict for one in judged)
         strict = right and proven and not broken and not solved.races
     timed = [one for one in judged if one.row.time_us]
@@ -293,7 +293,7 @@ def _reason(judged: Sequence[_Judged], solved: Solved) -> str | None:
     if broken:
         return f"{broken[0].rule}: {broken[0].message}"
     for program in solved.programs:
-        if program.proof.cases and not program.proof.holds:
+        if program.disproved:
             wrong = [case.message for case in program.proof.cases if case.correct is False]
             return f"on inputs of our own: {program.proof.error or (wrong or ['wrong'])[0]}"
     return None
