@@ -272,6 +272,13 @@ def test_a_tensor_rearranged_in_place_is_read_before_it_is_written() -> None:
     agree(rearranged, [normal(40, 70), places[0]], [normal(7, 33), places[1]])
 
 
+def test_the_place_of_an_extreme_in_a_single_line() -> None:
+    def places(x: Any) -> Any:
+        return x.abs().argmax().to(torch.int32) + 1, x.argmin()
+
+    agree(places, [normal(2046)], [normal(7)], [normal(100_000)])
+
+
 # Scans
 
 

@@ -124,12 +124,13 @@ class Planner:
         streams = sum(item.kind == "load" and axis in item.axes for item in nest.items)
         streams += sum(axis in store.access.strides for store in nest.stores)
         each = 8 * streams + 4 * (streams > 1) + 4
+        places = any(item.op in ("argmax", "argmin") for item in nest.items)
         if axis == axes[-1]:
-            if extent * each > _ROOM:
+            if extent * each > _ROOM or (places and len(axes) == 1):
                 return False
             shape: TileShape = "rows" if len(axes) > 1 else "line"
         elif len(axes) > 1 and axis == axes[-2] and extent * each * 64 <= _ROOM:
-            if any(item.op in ("argmax", "argmin") for item in nest.items):
+            if places:
                 return False
             if any(item.dtype == "bool" and axis in item.axes for item in nest.items):
                 return False  # a mask of two dimensions has whole rows only

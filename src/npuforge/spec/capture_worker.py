@@ -316,10 +316,10 @@ class Dispatched(TorchDispatchMode):  # type: ignore[no-untyped-call]
         return result
 
 
-def dispatched(module: Any) -> list[dict[str, Any]]:
-    """What eager execution dispatches; nothing for a module that needs data to run."""
+def dispatched(module: Any, device: str = "meta") -> list[dict[str, Any]]:
+    """What eager execution dispatches; nothing for a module that needs data, where it has none."""
     try:
-        model, inputs = example(module, "meta")
+        model, inputs = example(module, device)
         log = Dispatched()
         with torch.no_grad(), log:
             model(*inputs)

@@ -15,6 +15,7 @@ import torch
 
 from npuforge.bench.tables import nesting
 from npuforge.generate import inputs as making
+from npuforge.spec.capture_worker import dispatched
 
 
 class RowModule:
@@ -52,6 +53,10 @@ class RowModule:
                 return self.arguments()
         except Exception:  # what makes them looks at its data
             return self.arguments()
+
+    def dispatched(self) -> list[dict[str, Any]]:
+        """What eager PyTorch dispatches; with data where it does not run without."""
+        return dispatched(self) or dispatched(self, "cpu")
 
     def _model_class(self) -> type[torch.nn.Module]:
         names = [f"x{i}" for i in range(nesting.slots(self.form))]

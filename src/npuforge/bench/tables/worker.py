@@ -112,7 +112,7 @@ class Server:
         return {"passed": bool(passed), "message": str(message), "figures": kept}
 
     def eager(self, row: int) -> list[dict[str, Any]]:
-        return capture_worker.dispatched(self.module(row))
+        return self.module(row).dispatched()
 
 
 def _loaded(path: str) -> Any:

@@ -79,20 +79,22 @@ def _candidate(task: Any, row: dict[str, Any], number: int) -> Any:
 def _case(task: Any, row: dict[str, Any], number: int) -> dict[str, Any]:
     from npuforge.bench.tables import nesting  # noqa: PLC0415
     from npuforge.bench.tables.exact import golden  # noqa: PLC0415
-    from npuforge.spec.capture_worker import dispatched  # noqa: PLC0415
 
-    module = _module(task, row, number)
-    arguments = module.arguments()
+    try:
+        module = _module(task, row, number)
+        arguments = module.arguments()
+    except Exception as problem:  # nobody can be judged on this case
+        return {"unusable": f"no arguments: {type(problem).__name__}: {problem}"}
     tensors = nesting.tensors(arguments)
     found: dict[str, Any] = {
         "shapes": [list(t.shape) for t in tensors],
         "dtypes": [str(t.dtype).removeprefix("torch.") for t in tensors],
-        "eager": dispatched(module),
+        "eager": module.dispatched(),
     }
     try:
         reference = module.reference()
         wanted = reference(*nesting.copied(arguments))
-    except Exception as problem:  # nobody can be judged on this case
+    except Exception as problem:
         return {**found, "unusable": f"{type(problem).__name__}: {problem}"}
     try:
         given = _candidate(task, row, number)(*nesting.copied(arguments))
