@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from npuforge.bench.suites.npukernelbench.case_table import rows
+from npuforge.bench.suites.npukernelbench.smaller import smaller
 from npuforge.bench.tables import spread
 from npuforge.errors import UsageError
 
@@ -46,6 +47,13 @@ def test_numbers_alone_have_one_type(tmp_path: Path) -> None:
 def test_broken_tables(tmp_path: Path, text: str, said: str) -> None:
     with pytest.raises(UsageError, match=said):
         rows(table(tmp_path, text))
+
+
+def test_large_rows_are_made_smaller() -> None:
+    row = {"case_id": 4, "x_shape": "[128, 2048, 2048]", "w_shape": "[2048]", "n": 2048}
+    assert smaller({**row, "x_shape": "[8, 2048, 2048]"}) is None
+    found = smaller(row)
+    assert found == {**row, "x_shape": "[128, 128, 128]", "w_shape": "[128]"}
 
 
 def test_spread() -> None:

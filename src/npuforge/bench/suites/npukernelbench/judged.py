@@ -14,6 +14,7 @@ import msgspec
 from npuforge.bench.suites.npukernelbench.answers import kernel_name, operator_name
 from npuforge.bench.suites.npukernelbench.known import known
 from npuforge.bench.suites.npukernelbench.outcome import CaseOutcome, Sample
+from npuforge.bench.suites.npukernelbench.smaller import smaller
 from npuforge.bench.tables import Row
 from npuforge.bench.tables.solve import LAUNCH_LIMITS
 from npuforge.bench.task import Task
@@ -81,7 +82,8 @@ class AnswerJudge:
             return sample
         with tempfile.TemporaryDirectory(prefix="npuforge-answer-") as work:
             binding = self._binding(Path(work))
-            done, lines = self._run(Path(work) / "scratch", binding, operators, rows)
+            taken = [smaller(row) or row for row in rows]
+            done, lines = self._run(Path(work) / "scratch", binding, operators, taken)
         _judged(sample, source.kernel_diagnostics(), rows, lines, done, self._baseline)
         return sample
 
@@ -162,8 +164,10 @@ def _judged(
     timings = _timings(done, lines)
     for row, line, timing in zip(rows, lines, timings, strict=False):
         outcome = _outcome(int(row["case_id"]), line)
-        outcome.timing = timing
-        outcome.baseline = known_baseline(line)
+        outcome.scaled = smaller(row) is not None
+        if not outcome.scaled:  # the time of another size is no figure of this case
+            outcome.timing = timing
+            outcome.baseline = known_baseline(line)
         sample.cases.append(outcome)
         if line.signed is not None and line.signed.strict is False:
             sample.sound = False

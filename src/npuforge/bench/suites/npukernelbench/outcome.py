@@ -22,7 +22,10 @@ _T = TypeVar("_T")
 
 @dataclass(slots=True)
 class CaseOutcome:
-    """`unusable`: the suite's own reference fails on the case, so nobody is judged on it."""
+    """`unusable`: the suite's own reference fails on the case, so nobody is judged on it.
+
+    `scaled`: a smaller version was judged in its place.
+    """
 
     number: int  # the suite's case_id
     case: Case
@@ -31,6 +34,7 @@ class CaseOutcome:
     failure: str | None = None
     unplanned: bool = False
     unusable: bool = False
+    scaled: bool = False
     timing: TimingReport | None = None
     baseline: Baseline | None = None
 
@@ -96,6 +100,7 @@ def attempt_of(task: Task, number: int, samples: Sequence[Sample]) -> Attempt:
         "precise": float(sum(sample.precise for sample in samples)),
         "cases": float(len(usable)),
         "cases_planned": float(len(planned)),
+        "cases_scaled": float(sum(case.scaled for case in usable)),
         "cases_passed": float(sum(case.published is True for case in usable)),
         **_times(usable),
     }

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from npuforge.bench.suites.npukernelbench.judged import ADAPTER
 from npuforge.bench.suites.npukernelbench.outcome import CaseOutcome, Sample
-from npuforge.bench.tables import Program, Row, RowResult, Solved, Table, solve
+from npuforge.bench.suites.npukernelbench.smaller import smaller
+from npuforge.bench.tables import Program, Row, RowResult, Solved, StandIn, Table, solve
 from npuforge.bench.task import Task
 from npuforge.generate import strategies
 from npuforge.lower.formats import emit
@@ -23,7 +24,13 @@ def planned(
     task: Task, rows: Sequence[Row], strategy: str, soc: str, place: Path, *, static: bool
 ) -> list[Sample]:
     """One sample for the table, or one for each row where sizes are static."""
-    table = Table(operator_name(task.place.name), ADAPTER, task.place, rows)
+    fewer = {number: found for number, row in enumerate(rows) if (found := smaller(row))}
+    stand_ins = {
+        number: StandIn((len(rows) + place,), instead=True) for place, number in enumerate(fewer)
+    }
+    every = [*rows, *fewer.values()]
+    name = operator_name(task.place.name)
+    table = Table(name, ADAPTER, task.place, every, stand_ins=stand_ins)
     planner = strategies.find(strategy)
     solved = solve(table, planner, soc=soc, static=static, candidates=_CANDIDATES)
     for number, program in enumerate(solved.programs):
@@ -92,6 +99,7 @@ def _case(result: RowResult, number: int) -> CaseOutcome:
         failure,
         unplanned=result.unplanned is not None,
         unusable=result.unusable is not None,
+        scaled=result.stood_in is not None,
         timing=result.timing,
         baseline=result.baseline,
     )
