@@ -329,6 +329,12 @@ class ItemCode:
         own = self.operand(source, kind_of(source.dtype))
         if isinstance(own, str):
             return own if kind_of(source.dtype) == kind else self.widened(own, cls, kind)
+        if _narrowed(source) and is_float(item.dtype):
+            # There and back: arithmetic is in float32 all along, but this asks for the rounding.
+            short = self.emit(
+                'tl.cast({d}, {0}, round="rint")', own.cls, source.dtype, own, over=False
+            )
+            return self.converted(short, kind)
         return self.converted(own, kind)
 
     def _compare(self, item: Item, cls: Class) -> Reg:
@@ -443,7 +449,7 @@ class ItemCode:
         folded = set(item.folds)
         kind: Kind = "float32"
         source = self.operand(arg, kind)
-        wanted = self._folded_class(folded)
+        wanted = self._folded_class(arg, folded)
         full = self.widened(source, wanted, kind)
         cls = self.cls(item)
         axis = ""
@@ -453,9 +459,11 @@ class ItemCode:
             return self._fold_place(item, full, cls, axis)
         return self.emit(f"tl.reduce_{item.op}({{d}}, {{0}}{axis})", cls, kind, full, over=False)
 
-    def _folded_class(self, folded: set[int]) -> Class:
+    def _folded_class(self, arg: Item, folded: set[int]) -> Class:
         if self.row is None:
             return "full"
+        if self.cls(arg) in ("row", "col") and arg.axes >= folded:
+            return self.cls(arg)  # the same for all lines of the tile: folded once
         both = folded == {self.row, self.col}
         return "full" if both or folded <= {self.row} or folded <= {self.col} else "one"
 
@@ -509,6 +517,11 @@ class ItemCode:
             text = f"tl.cast({{d}}, {{0}}{mode})"
         self.block.compute.append(self.instr(text, dst, value, over=False))
         return dst
+
+
+def _narrowed(item: Item) -> bool:
+    """Whether it is a float cast to a shorter one."""
+    return item.op == "cast" and WIDTH[item.dtype] == 2 and item.args[0].dtype == "float32"
 
 
 def _plain(operands: tuple[Operand, ...]) -> bool:
