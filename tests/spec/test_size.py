@@ -48,3 +48,10 @@ def test_equal_sizes_are_one_object_whatever_their_order() -> None:
 def test_what_is_no_size_is_refused(text: str) -> None:
     with pytest.raises(SizeError):
         Size.parse(text)
+
+
+def test_a_division_by_zero_is_no_size() -> None:
+    size = Size.parse("8*s0//(s1//4)")
+    assert size.at({"s0": 3, "s1": 8}) == 12
+    with pytest.raises(SizeError, match="divided by zero"):
+        size.at({"s0": 3, "s1": 2})

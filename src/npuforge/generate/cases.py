@@ -10,7 +10,7 @@ of the number format.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -18,6 +18,7 @@ from npuforge.dtypes import HostTensor
 from npuforge.errors import UsageError
 from npuforge.plan import Plan
 from npuforge.spec.graph import Graph, Symbol, TensorType
+from npuforge.spec.size import Size, SizeError
 
 # own: what the module's get_inputs makes. signed: normal values around zero. large: zeros, tiny and
 # large numbers among its own. special: infinities and NaN among its own.
@@ -182,10 +183,18 @@ def counter(graph: Graph) -> Callable[[Sizes], int]:
 
     def count(sizes: Sizes) -> int:
         held = sum(math.prod(size.at(sizes) for size in shape) for shape in sources)
-        computed = (math.prod(size.at(sizes) for size in shape) for shape in made.values())
+        computed = (_elements(shape, sizes) for shape in made.values())
         return held + max(computed, default=0)
 
     return count
+
+
+def _elements(shape: Sequence[Size], sizes: Sizes) -> int:
+    """None at sizes that the module will refuse: some extent of them is no number."""
+    try:
+        return math.prod(size.at(sizes) for size in shape)
+    except SizeError:
+        return 0
 
 
 _Next = Callable[[list[Symbol], dict[str, int]], str | None]

@@ -151,7 +151,7 @@ class _Folded:
         states = self._states([item for item in items if item.kind == "fold"])
         for index, state in enumerate(states):
             if self.parts is None:
-                final = self._final(state)
+                final = self._alike(self._final(state), self.after.cls(state.item))
                 self.after.done[id(state.item)] = final
                 self.after.written.add(final)
             else:
@@ -325,6 +325,15 @@ class _Folded:
         if cls == "full":
             return acc
         return self.after.emit(self._reduction(kind), cls, "float32", acc, over=False)
+
+    def _alike(self, value: Reg, cls: Class) -> Reg:
+        """A fold that does not vary over all that the tile keeps: any of its equal values."""
+        if value.cls == cls:
+            return value
+        axes = {"row": ", axis=0", "col": ", axis=1"}
+        axis = axes.get(cls, "") if value.cls == "full" and self.row is not None else ""
+        text = f"tl.reduce_max({{d}}, {{0}}{axis})"
+        return self.after.emit(text, cls, "float32", value, over=False)
 
     def _save(self, state: _State, tensors: Sequence[Tensor]) -> None:
         """Write the state of a part. The first tensor's stores say where."""

@@ -18,7 +18,7 @@ _Monomial = tuple[str, ...]  # sorted atoms; () is the constant term
 
 
 class SizeError(ValueError):
-    """A text that is no size."""
+    """A text that is no size, or a size that is no number for these values."""
 
 
 @dataclass(frozen=True)
@@ -212,6 +212,8 @@ def _number(node: ast.expr, values: Mapping[str, int]) -> int:
             return _FUNCTIONS[name](_number(argument, values) for argument in arguments)
         case ast.BinOp(left=left, op=op, right=right):
             a, b = _number(left, values), _number(right, values)
+            if b == 0 and isinstance(op, ast.FloorDiv | ast.Mod):
+                raise SizeError(f"{a} divided by zero")
             match op:
                 case ast.Add():
                     return a + b

@@ -66,7 +66,10 @@ def _unary(op: str) -> None:
     def expand_unary(node: Node, x: Value) -> Value:
         if op == "bitwise_not" and x.dtype != "bool":
             raise refuse(node, "bits of numbers are not planned")
-        return apply(_UNARY[op], node.type.dtype, x)
+        found = apply(_UNARY[op], node.type.dtype, x)
+        if op == "sign" and is_float(x.dtype):  # PyTorch has no sign for what is no number
+            return apply("where", node.type.dtype, apply("isnan", "bool", x), 0.0, found)
+        return found
 
 
 def _compare(op: str) -> None:
