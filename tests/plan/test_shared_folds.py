@@ -62,3 +62,11 @@ def test_the_sign_of_no_number_is_zero() -> None:
         return torch.sign(x) * 0.5 + 1
 
     agree(step, [x])
+
+
+def test_many_narrow_rows_fit_the_buffer() -> None:
+    def pinball(prediction: Any, target: Any) -> Any:
+        error = target[:, None] - prediction
+        return torch.maximum(0.3 * error, -0.7 * error).mean(dim=0)
+
+    agree(pinball, [normal(50021, 9), normal(50021)])

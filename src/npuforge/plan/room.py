@@ -16,6 +16,7 @@ from npuforge.tile.expr import Expr, Number, Var, evaluate
 
 # Steps of 512 bytes that buffers are rounded to make the fit a little too small.
 _MARGIN = 2048
+_TILES = (64, 256, 512, 1024, 1536, 2048)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +70,8 @@ def _padded(extent: int) -> int:
 def _line(taken: Callable[[int, int], float], extent: int) -> Fit:
     small, large = 512, 2048
     slope = (taken(large, extent) - taken(small, extent)) / (large - small)
-    fixed = max(taken(tile, extent) - slope * tile for tile in (64, small, large))
+    # Some helpers take more with the tile only up to a point: the line is above all of these.
+    fixed = max(taken(tile, extent) - slope * tile for tile in _TILES)
     return Fit(row=slope, fixed=max(0.0, fixed) + _MARGIN)
 
 
