@@ -70,3 +70,12 @@ def test_many_narrow_rows_fit_the_buffer() -> None:
         return torch.maximum(0.3 * error, -0.7 * error).mean(dim=0)
 
     agree(pinball, [normal(50021, 9), normal(50021)])
+
+
+def test_a_fold_of_an_image_is_not_taken_again_for_every_pixel() -> None:
+    def rescaled(x: Any) -> Any:
+        spread = x.flatten(1).std(dim=1)
+        return x / spread[:, None, None, None]
+
+    planned = agree(rescaled, [normal(3, 4, 127, 129)], [normal(2, 1, 3, 5)])
+    assert "w0" in planned.variants[0].program

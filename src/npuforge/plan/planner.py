@@ -59,7 +59,7 @@ class Planner:
         level = Level(probe, inner)
         found = level.frontier([value for value, _ in roots])
         if len(sets) == 1 and all(any(value is v for v in found) for value, _ in roots):
-            deeper = level.inside([value for value, _ in roots])
+            deeper = level.inside([value for value, _ in roots]) or _narrower(roots)
             if not deeper:
                 self.fold(roots)
                 return
@@ -369,6 +369,17 @@ def _put_together(graph: Graph, soc: str, choice: Choice) -> tuple[Program, tupl
         planner.compute(group)
     planner.update(updates)
     return program, operands
+
+
+def _narrower(roots: Sequence[Root]) -> list[Value]:
+    """The folds of the roots, where each gives one number for many elements: they come first."""
+    found: dict[int, Value] = {}
+    for value, _ in roots:
+        for fold in reductions(value):
+            if fold.shape == value.shape:
+                return []
+            found[id(fold)] = fold
+    return list(found.values())
 
 
 def _depth(nest: Nest, folds: frozenset[Axis]) -> int:
