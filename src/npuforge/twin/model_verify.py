@@ -17,6 +17,7 @@ from npuforge.sandbox import Sandbox
 from npuforge.soc.data import load_soc, write_constants
 from npuforge.twin import numerics, session_result
 from npuforge.twin.execute import Mode
+from npuforge.twin.recipes import RUNTIME_LIBRARY
 from npuforge.twin.sources.direct import total
 from npuforge.twin.sources.model_answer import ModelAnswer
 from npuforge.twin.timing.report import TimingReport, build_report
@@ -151,7 +152,9 @@ def run_candidate(
             "cases": 1 if mode == "time" else len(inputs),
         }
         env: dict[str, str] = {}
+        tools = answer.toolchain or Toolchain.find()
         if answer.in_process:
+            job["runtime"] = str(tools.runtime() / f"lib{RUNTIME_LIBRARY}.so")
             write_constants(scratch / "constants.txt", chip)
             env = {
                 "NPUFORGE_MODE": "timed" if mode == "time" else mode,
@@ -159,7 +162,6 @@ def run_candidate(
                 "NPUFORGE_RESULT": str(scratch / session_result.RESULT_FILE),
                 "NPUFORGE_AUTO_SYNC": str(int(auto_sync)),
             }
-        tools = answer.toolchain or Toolchain.find()
         done = run_job(
             job,
             scratch,
@@ -188,7 +190,9 @@ def run_candidate(
                 seen.timings.append(result.timing)
         cases = job["cases"]
         assert isinstance(cases, int)
-        given = [tensors(scratch / f"outputs{i}.pt") for i in range(cases)]
+        given: list[list[HostTensor]] = [[] for _ in range(cases)]
+        if done.forged is None:
+            given = [tensors(scratch / f"outputs{i}.pt") for i in range(cases)]
     return done, seen, given
 
 

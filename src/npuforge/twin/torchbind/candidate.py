@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 import sys
 import threading
 from collections.abc import Mapping, Sequence
@@ -16,6 +17,7 @@ from npuforge.errors import NpuforgeError
 from npuforge.sandbox import GIB, Completed, Limits, Sandbox
 from npuforge.twin.execute import Mode, RunResult
 from npuforge.twin.sources.operator import OperatorSource
+from npuforge.twin.torchbind import conduct
 from npuforge.twin.torchbind.calls import perform
 
 _WORKER = Path(__file__).with_name("worker.py")
@@ -25,10 +27,15 @@ LIMITS = Limits(cpu_s=300, wall_s=600, memory_bytes=12 * GIB, processes=8)
 
 @dataclass(slots=True)
 class CandidateResult:
-    """Every operator call in order, and why the worker stopped early if it did."""
+    """Every operator call in order, and why the worker stopped early if it did.
+
+    `record` is what a model did; `forged` says how it or the outputs are not the worker's own.
+    """
 
     calls: list[tuple[str, RunResult]] = field(default_factory=list)
     error: str | None = None
+    record: conduct.Record | None = None
+    forged: str | None = None
     isolation: str = ""
     completed: Completed | None = None
 
@@ -55,6 +62,7 @@ def run_job(
     result = CandidateResult(isolation=sandbox.name)
     named = {name: str(path) for name, path in extensions.items()}
     (scratch / "job.json").write_text(json.dumps({**job, "extensions": named}))
+    secret = secrets.token_hex(32).encode()
     for name in ("requests", "answers"):
         os.mkfifo(scratch / name)
     server = threading.Thread(
@@ -73,12 +81,17 @@ def run_job(
             ],
             limits=limits,
             env={"OMP_NUM_THREADS": "1", **(env or {})},
+            stdin=secret,
         )
     finally:
         _release(scratch)
         server.join()
     result.error = _error(scratch, done)
     result.completed = done
+    if "model" in job:
+        result.record, result.forged = conduct.read(scratch, secret)
+        if result.forged == conduct.MISSING and result.error is not None:
+            result.forged = None  # it was stopped before it could leave one
     return result
 
 

@@ -4,12 +4,16 @@
 The job names the compiled extensions and either a model source with input and output files, or a
 script whose `run(job, scratch)` uses the extensions as it likes. Operator calls
 (EXEC_NPU_CMD) go to the parent process through two FIFOs in the scratch folder; tensors travel as
-raw files. Nothing of npuforge is imported here, so the sandbox needs only Python and torch.
+raw files. Nothing of npuforge is imported here but `watch.py` beside this file, so the sandbox
+needs only Python and torch. Standard input holds the secret that the record of a model is sealed
+with.
 """
 
 import importlib.machinery
 import importlib.util
+import io
 import json
+import os
 import sys
 import traceback
 import types
@@ -18,20 +22,38 @@ from typing import Any
 
 import torch
 
-_NOTHING = 0xFF  # the runtime's own pattern for memory nobody wrote
+
+def load_module(name: str, path: Path) -> Any:
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+watch = load_module("npuforge_watch", Path(__file__).with_name("watch.py"))
 
 
 class Bridge:
     """Sends operator calls to the parent and waits for their results."""
 
-    def __init__(self, scratch: Path) -> None:
+    def __init__(self, scratch: Path, watcher: Any) -> None:
         self.scratch = scratch
+        self.watcher = watcher
         self.calls = 0
         self.libraries: list[Any] = []  # registrations last as long as these objects
         self.requests = (scratch / "requests").open("w")
         self.answers = (scratch / "answers").open()
 
     def exec_npu_cmd(self, name: str, arguments: list[Any]) -> None:
+        self.watcher.launching()
+        with self.watcher.paused():
+            written = self._perform(name, arguments)
+        self.watcher.launched(written)
+
+    def _perform(self, name: str, arguments: list[Any]) -> list[torch.Tensor]:
+        """Have the operator run; the tensors it has written."""
         self.calls += 1
         tensors: list[tuple[torch.Tensor, Path]] = []
         described = [self._describe(argument, tensors) for argument in arguments]
@@ -41,11 +63,14 @@ class Bridge:
         if answer.get("error"):
             raise RuntimeError(answer["error"])
         # In-place operators write tensors that were passed as inputs: the answer names the files.
+        written = []
         for tensor, path in tensors:
             if path.name in answer["written"] and tensor.numel() > 0:
                 values = torch.frombuffer(bytearray(path.read_bytes()), dtype=torch.uint8)
                 tensor.copy_(values.view(tensor.dtype).reshape(tensor.shape))
+                written.append(tensor)
             path.unlink()
+        return written
 
     def _describe(self, value: Any, tensors: list[tuple[torch.Tensor, Path]]) -> dict[str, Any]:
         if value is None:
@@ -60,7 +85,7 @@ class Bridge:
                 "file": path.name,
                 "shape": list(value.shape),
                 "dtype": str(value.dtype).removeprefix("torch."),
-                "filled": bool((flat.view(torch.uint8) != _NOTHING).any()),
+                "filled": bool((flat.view(torch.uint8) != watch.NOTHING).any()),
             }
         if isinstance(value, (bool, int, float, str)):
             return {"kind": "scalar", "value": value}
@@ -75,27 +100,14 @@ class Bridge:
     def implement_operator(self, namespace: str, name: str, function: Any) -> None:
         if not hasattr(getattr(torch.ops, namespace), name):
             return
+
+        def noted(*arguments: Any) -> Any:
+            with self.watcher.active():  # PyTorch leaves its modes when it calls an operator
+                return function(*arguments)
+
         library: Any = torch.library.Library(namespace, "FRAGMENT")  # type: ignore[no-untyped-call]
-        library.impl(name, function, "CPU")
+        library.impl(name, noted, "CPU")
         self.libraries.append(library)
-
-
-def mark_empty_tensors() -> None:
-    """New tensors without values hold a pattern that tells them from those somebody has filled."""
-
-    def marked(real: Any) -> Any:
-        def make(*arguments: Any, **options: Any) -> torch.Tensor:
-            tensor: torch.Tensor = real(*arguments, **options)
-            if tensor.device.type != "cpu":
-                return tensor  # no memory that somebody could fill
-            storage = torch.empty_strided((0,), (1,), dtype=torch.uint8)
-            storage.set_(tensor.untyped_storage()).fill_(_NOTHING)
-            return tensor
-
-        return make
-
-    for owner, name in ((torch, "empty"), (torch, "empty_like"), (torch.Tensor, "new_empty")):
-        setattr(owner, name, marked(getattr(owner, name)))
 
 
 def pretend_npu() -> None:
@@ -133,44 +145,92 @@ def load_extension(name: str, path: str) -> None:
     loader.exec_module(module)
 
 
-def load_name(source: Path, name: str) -> Any:
-    """The value called `name` in a Python file."""
+def load_name(source: Path, name: str, text: str) -> Any:
+    """The value called `name` in a Python file with this text."""
     module = types.ModuleType("candidate")
     module.__file__ = str(source)
     sys.modules["candidate"] = module
-    exec(compile(source.read_text(), str(source), "exec"), module.__dict__)  # the candidate itself
+    exec(compile(text, str(source), "exec"), module.__dict__)  # the candidate itself
     return getattr(module, name)
 
 
-def run(job: dict[str, Any], scratch: Path) -> None:
-    bridge = Bridge(scratch)
+def plain(output: Any) -> torch.Tensor:
+    """A tensor by itself, whatever class the candidate made it."""
+    if not isinstance(output, torch.Tensor):
+        raise TypeError(f"an output is a {type(output).__name__}, not a tensor")
+    with torch._C.DisableTorchFunctionSubclass():
+        return output.as_subclass(torch.Tensor).detach().clone()
+
+
+def run_model(job: dict[str, Any], scratch: Path, watcher: Any, files: list[bytes]) -> None:
+    """Call the model on every case; `files` gets what is saved of each."""
+    save, seeded = torch.save, torch.manual_seed
+    source = Path(job["model"])
+    text = source.read_text()
+    with watcher.active():
+        for name, path in job["extensions"].items():
+            load_extension(name, path)
+        model_class = load_name(source, job["class"], text)
+    initial = torch.load(scratch / "init.pt", weights_only=True)
+    seeded(job["seed"])
+    with watcher.active():
+        model = model_class(*initial)
+    with torch.no_grad():
+        for index in range(job["cases"]):
+            inputs = torch.load(scratch / f"inputs{index}.pt", weights_only=True)
+            watcher.started(inputs)
+            with watcher.active():
+                result = model(*inputs)
+            outputs = list(result) if isinstance(result, (list, tuple)) else [result]
+            watcher.ended(inputs, outputs)
+            held = io.BytesIO()
+            save([plain(item) for item in outputs], held)
+            files.append(held.getvalue())
+            (scratch / f"outputs{index}.pt").write_bytes(files[-1])
+
+
+def run_script(job: dict[str, Any], scratch: Path) -> None:
+    with watch.Marks():
+        for name, path in job["extensions"].items():
+            load_extension(name, path)
+        source = Path(job["script"])
+        load_name(source, "run", source.read_text())(job, scratch)
+
+
+def run(job: dict[str, Any], scratch: Path, secret: bytes) -> None:
+    pretend_npu()
+    library = (sys.prefix, sys.base_prefix, str(Path(__file__).parent), "<frozen")
+    watcher = watch.install(secret, job.get("runtime"), library)
+    bridge = Bridge(scratch, watcher)
     module = types.ModuleType("npuforge_bridge")
     for name in ("exec_npu_cmd", "define_operator", "implement_operator"):
         setattr(module, name, getattr(bridge, name))
     sys.modules["npuforge_bridge"] = module
-    pretend_npu()
-    mark_empty_tensors()
-    for name, path in job["extensions"].items():
-        load_extension(name, path)
     if "script" in job:
-        load_name(Path(job["script"]), "run")(job, scratch)
+        run_script(job, scratch)
         return
-    model_class = load_name(Path(job["model"]), job["class"])
-    torch.manual_seed(job["seed"])
-    model = model_class(*torch.load(scratch / "init.pt", weights_only=True))
-    with torch.no_grad():
-        for index in range(job["cases"]):
-            inputs = torch.load(scratch / f"inputs{index}.pt", weights_only=True)
-            result = model(*inputs)
-            outputs = list(result) if isinstance(result, (list, tuple)) else [result]
-            torch.save([item.detach().clone() for item in outputs], scratch / f"outputs{index}.pt")
+    files: list[bytes] = []
+    write, place = Path.write_bytes, scratch / "record.json"
+    try:
+        run_model(job, scratch, watcher, files)
+    finally:
+        write(place, watcher.seal(files))
+
+
+def take_secret() -> bytes:
+    """What standard input holds; nobody reads it again."""
+    secret = sys.stdin.buffer.read()
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    return secret
 
 
 def main() -> int:
     job_file = Path(sys.argv[1])
     torch.set_num_threads(1)
     try:
-        run(json.loads(job_file.read_text()), job_file.parent)
+        run(json.loads(job_file.read_text()), job_file.parent, take_secret())
     except BaseException as problem:  # a candidate may raise anything, SystemExit included
         trace = traceback.format_exc(limit=-4)
         report = {"error": f"{type(problem).__name__}: {problem}", "trace": trace}

@@ -27,6 +27,7 @@ std::map<const uint8_t*, Allocation>& allocations() {
 
 uint64_t g_key = 0;
 int g_failure = 0;
+LaunchObserver g_observer = nullptr;
 
 uint8_t* workspace() {
     static uint8_t* base = allocate(kWorkspaceBytes, false);
@@ -124,9 +125,16 @@ void launch(const char* name, const Config& config, const std::function<void()>&
     one.key = g_key;
     one.workspace = workspace();
     for (const auto& [base, allocation] : allocations()) one.gm.push_back(allocation.buffer);
+    if (g_observer != nullptr) g_observer(0);
     if (!run_launch(one, name, body)) g_failure = ACL_ERROR_RT_AICORE_EXCEPTION;
+    if (g_observer != nullptr) g_observer(1);
     // What a kernel had in its hands may be written now; only the kernel knows.
     for (auto& [base, allocation] : allocations()) allocation.buffer.initialised = true;
 }
 
 }  // namespace npuforge::direct
+
+void npuforge_observe_launches(npuforge::direct::LaunchObserver observer) {
+    using npuforge::direct::g_observer;
+    if (g_observer == nullptr) g_observer = observer;
+}

@@ -27,4 +27,11 @@ int take_failure();
 int64_t chip_number(const char* key);
 std::string chip_text(const char* key);
 
+// Told before (0) and after (1) every launch of this process.
+using LaunchObserver = void (*)(int after);
+
 }  // namespace npuforge::direct
+
+// Who watches a process that loads untrusted code: the first to ask, for good.
+extern "C" __attribute__((visibility("default"))) void npuforge_observe_launches(
+    npuforge::direct::LaunchObserver observer);

@@ -34,7 +34,10 @@ public:
         std::swap(object_, other.object_);
         return *this;
     }
-    ~Object() { Py_XDECREF(object_); }
+    // A binding's static objects are destroyed after the interpreter has ended.
+    ~Object() {
+        if (Py_IsInitialized()) Py_XDECREF(object_);
+    }
     PyObject* get() const { return object_; }
     PyObject* release() { return std::exchange(object_, nullptr); }
     bool none() const { return object_ == nullptr || object_ == Py_None; }
