@@ -87,7 +87,7 @@ def test_powers_at_the_ends() -> None:
     two = "o.ReinterpretCast<float>(), x.ReinterpretCast<float>(), y.ReinterpretCast<float>()"
     probe = Probe(["Fp32Pow"], {"Fp32Pow": f"Fp32Pow({two}, a[0], work);"})
     ends = [-np.inf, -2, -1, -0.5, 0, 0.5, 1, 2, np.inf]
-    exponents = [-np.inf, -3, -2, 0, 2, 3, 2.0**25, np.inf]
+    exponents = [-np.inf, -3, -2, -1.5, 0, 0.5, 2, 2.5, 3, 2.0**25, np.inf]
     base, exponent = (m.ravel().astype(np.float32) for m in np.meshgrid(ends, exponents))
     with np.errstate(all="ignore"):
         wanted = np.power(base.astype("f8"), exponent.astype("f8")).astype(np.float32)

@@ -350,3 +350,15 @@ def test_few_rows_are_folded_in_a_tile_with_their_factors_read_apart() -> None:
         [normal(3, 4, 77), normal(3, 4, 4)],
     )
     assert "All rows of a few columns" in planned.variants[0].program
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_the_first_of_no_number_is_the_extreme(axis: int) -> None:
+    def places(x: Any) -> Any:
+        return x.argmax(axis), x.argmin(axis), x.max(axis)[1]
+
+    x = normal(7, 19, 33)
+    for value in (torch.inf, -torch.inf, torch.nan):
+        spots = torch.randint(0, x.numel(), (60,), generator=torch.Generator().manual_seed(5))
+        x.view(-1)[spots[torch.randperm(60)[:40]]] = value
+    agree(places, [x], [normal(3, 5, 2)])

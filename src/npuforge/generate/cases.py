@@ -114,6 +114,12 @@ def fewer_rows(graph: Graph, most: int | None) -> Sizes:
     return _scaled(free, counter(graph), most, _next_outer)
 
 
+def all_smaller(graph: Graph, most: int) -> Sizes:
+    """All axes smaller together, until there are at most so many elements: what was equal stays
+    equal, and an index stays within what it indexes."""
+    return _alike(free_symbols(graph), counter(graph), most)
+
+
 def halved(graph: Graph, sizes: Sizes) -> Sizes | None:
     """Half as many rows, alike aligned; None where no axis can be halved."""
     free = free_symbols(graph)

@@ -12,7 +12,15 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from npuforge.bench.modules.protocol import ModuleProtocol
-from npuforge.generate.cases import Sizes, choose, counter, fewer_rows, halved, shape_of
+from npuforge.generate.cases import (
+    Sizes,
+    all_smaller,
+    choose,
+    counter,
+    fewer_rows,
+    halved,
+    shape_of,
+)
 from npuforge.spec.graph import Graph
 
 MOST = 2_000_000  # elements to compute with
@@ -23,34 +31,27 @@ Values = Literal["own", "signed", "wide"]
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One call of the model. `sizes` are the graph's symbols; None: as the task's file has them.
+    """One call of the model.
 
-    `group` is the number of a list of `get_input_groups`.
+    `sizes` are the graph's symbols as numbers, several times: the first that the task accepts are
+    taken, for nobody says which go together. None: as the task's file has them. `group` is the
+    number of a list of `get_input_groups`.
     """
 
     name: str
     kind: Kind
     values: Values = "own"
-    sizes: Sizes | None = None
+    sizes: tuple[Sizes, ...] = ()
     seed: int = 0
     group: int | None = None
 
     def as_job(self, graph: Graph | None) -> dict[str, Any]:
         """As the sandboxed process is asked."""
-        shapes = None
-        if self.sizes is not None:
-            assert graph is not None
-            shapes = {
-                source.position: shape_of(source.type, self.sizes)
-                for source in graph.sources
-                if source.position is not None
-            }
-        numbers = changed(graph, self.sizes) if graph is not None and self.sizes else {}
+        options = [option(graph, sizes) for sizes in self.sizes] if graph is not None else []
         return {
             "published": self.kind == "published",
             "values": self.values,
-            "shapes": shapes,
-            "numbers": numbers,
+            "options": options,
             "seed": self.seed,
             "group": self.group,
         }
@@ -61,8 +62,8 @@ def checks(graph: Graph | None, protocol: ModuleProtocol, groups: int | None) ->
     by_group = [Check(f"group {i}", "published", group=i) for i in range(groups or 0)]
     if by_group and graph is None:
         return [*by_group, Check("group 0, signed", "strict", "signed", group=0)]
-    sizes = _computable(graph) if graph is not None else None
-    at = "scaled down" if sizes is not None else "given sizes"
+    sizes = _computable(graph) if graph is not None else ()
+    at = "scaled down" if sizes else "given sizes"
     seed = protocol.seed
     found = by_group or [
         Check(f"trial {trial}, {at}", "published", "own", sizes, seed + trial)
@@ -80,26 +81,37 @@ def checks(graph: Graph | None, protocol: ModuleProtocol, groups: int | None) ->
     return found
 
 
-def _computable(graph: Graph) -> Sizes | None:
-    """None where the task's own sizes are."""
-    whole = fewer_rows(graph, None)
-    return None if counter(graph)(whole) <= MOST else fewer_rows(graph, MOST)
+def _computable(graph: Graph) -> tuple[Sizes, ...]:
+    """Nothing where the task's own sizes are."""
+    if counter(graph)(fewer_rows(graph, None)) <= MOST:
+        return ()
+    return fewer_rows(graph, MOST), all_smaller(graph, MOST)
 
 
 def _fresh(
-    graph: Graph, sizes: Sizes | None, protocol: ModuleProtocol
-) -> list[tuple[Values, Sizes]]:
-    found: list[tuple[Values, Sizes]] = []
-    smaller = halved(graph, sizes or fewer_rows(graph, None))
-    if smaller is not None:
-        found.append(("own", smaller))
+    graph: Graph, sizes: tuple[Sizes, ...], protocol: ModuleProtocol
+) -> list[tuple[Values, tuple[Sizes, ...]]]:
+    found: list[tuple[Values, tuple[Sizes, ...]]] = []
+    smaller = [halved(graph, each) for each in sizes or (fewer_rows(graph, None),)]
+    smaller.append(all_smaller(graph, MOST // 4))
+    found.append(("own", tuple(each for each in smaller if each is not None)))
     if protocol.fresh == "any":
         odd = [case for case in choose(graph) if case.name in ("primes", "small")]
-        found += [("signed", case.options[-1]) for case in odd]
+        found += [("signed", case.options) for case in odd]
     return found
 
 
-def changed(graph: Graph, sizes: Sizes) -> dict[int, int]:
+def option(graph: Graph, sizes: Sizes) -> dict[str, Any]:
+    """Shapes by position, and extents of the example that change."""
+    shapes = {
+        source.position: shape_of(source.type, sizes)
+        for source in graph.sources
+        if source.position is not None
+    }
+    return {"shapes": shapes, "numbers": _changed(graph, sizes)}
+
+
+def _changed(graph: Graph, sizes: Sizes) -> dict[int, int]:
     """Extents of the example and what they become."""
     numbers: dict[int, int] = {}
     for name, old in fewer_rows(graph, None).items():

@@ -6,9 +6,9 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from npuforge.bench.modules.checks import MOST, changed
+from npuforge.bench.modules.checks import MOST, option
 from npuforge.errors import UsageError
-from npuforge.generate.cases import counter, fewer_rows, shape_of
+from npuforge.generate.cases import counter, fewer_rows
 from npuforge.spec.graph import Graph
 
 _SCALED = """
@@ -45,8 +45,7 @@ def scaled(file: Path, graph: Graph, place: Path) -> Path:
     if counter(graph)(example) <= MOST:
         return file
     sizes = fewer_rows(graph, MOST)
-    shapes = {s.position: shape_of(s.type, sizes) for s in graph.sources if s.position is not None}
     made = place / file.name
     text = file.read_text("utf-8", errors="replace")
-    made.write_text(text + _SCALED.format(shapes=shapes, numbers=changed(graph, sizes)), "utf-8")
+    made.write_text(text + _SCALED.format(**option(graph, sizes)), "utf-8")
     return made

@@ -77,7 +77,7 @@ class ModuleJudge:
             )
             judged = self._compared(references, given)
             found = self._attempt(source, sample, done, seen, judged)
-            if timed and wanted[0].sizes is None and done.error is None:
+            if timed and not wanted[0].sizes and done.error is None:
                 found = self._timed(found, source, Path(folder))
         return found
 

@@ -101,18 +101,18 @@ class Answerer:
             count = len(job["checks"])
             self.seeds = [int(torch.randint(0, 2**32 - 1, (1,)).item()) for _ in range(count)]
 
-    def inputs(self, check: dict[str, Any], place: int) -> list[Any]:
+    def inputs(self, check: dict[str, Any], option: Any, place: int) -> list[Any]:
         if check["group"] is not None:
             if self.groups is None:
                 self.groups = [list(group) for group in self.task.get_input_groups()]
             return [copied(value) for value in self.groups[check["group"]]]
-        if check["shapes"] is not None:
+        if option is not None:
             if self.maker is None:
                 from npuforge.generate.inputs import InputMaker  # noqa: PLC0415
 
                 self.maker = InputMaker(self.task.get_inputs)
-            shapes = {int(at): tuple(shape) for at, shape in check["shapes"].items()}
-            numbers = {int(old): new for old, new in check["numbers"].items()}
+            shapes = {int(at): tuple(shape) for at, shape in option["shapes"].items()}
+            numbers = {int(old): new for old, new in option["numbers"].items()}
             found: list[Any] = self.maker.make(shapes, numbers, check["seed"])[0]
             return found
         if self.seeds:
@@ -122,7 +122,17 @@ class Answerer:
         return list(self.task.get_inputs())
 
     def answer(self, check: dict[str, Any], place: int, number: int, scratch: Path) -> None:
-        own = self.inputs(check, place)
+        """Leave the check's files; the first sizes are taken that the task accepts."""
+        options = check["options"] or [None]
+        for option in options[:-1]:
+            try:
+                self._answer(check, self.inputs(check, option, place), number, scratch)
+            except Exception:  # these sizes do not go together
+                continue
+            return
+        self._answer(check, self.inputs(check, options[-1], place), number, scratch)
+
+    def _answer(self, check: dict[str, Any], own: list[Any], number: int, scratch: Path) -> None:
         model = self.model if check["published"] else copy.deepcopy(self.model)
         change = {"signed": signed, "wide": wide}.get(check["values"])
         inputs = change(own, check["seed"]) if change is not None else own

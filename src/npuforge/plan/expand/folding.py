@@ -51,11 +51,27 @@ def _prod(node: Node, x: Value, axes: Any = None, keep: bool = False, **_: Any) 
     return reduce("prod", x, _axes(x, axes), node.type.dtype, keep=keep)
 
 
+_LARGEST = 3.4028234663852886e38  # of float32
+
+
+def _ranked(x: Value, places: ReduceKind) -> Value:
+    """What decides about the place of an extreme: PyTorch takes the first NaN, before infinities.
+
+    So NaN stands for the infinity of that end, and the infinity itself for the last finite number.
+    """
+    if not is_float(x.dtype):
+        return x
+    end, join = (math.inf, "min") if places == "argmax" else (-math.inf, "max")
+    wide = cast(x, "float32")
+    within = apply(join, "float32", wide, constant(math.copysign(_LARGEST, end), "float32"))
+    return apply("where", "float32", apply("isnan", "bool", wide), constant(end, "float32"), within)
+
+
 def _extreme(kind: ReduceKind, places: ReduceKind) -> None:
     @rule(f"aten.{kind}.dim")
     def along(node: Node, x: Value, axis: int, keep: bool = False) -> tuple[Value, ...]:
         values = reduce(kind, x, [axis], x.dtype, keep=keep)
-        return values, reduce(places, x, [axis], "int64", keep=keep)
+        return values, reduce(places, _ranked(x, places), [axis], "int64", keep=keep)
 
     @rule(f"aten.{kind}.default")
     def whole(node: Node, x: Value) -> Value:
@@ -69,7 +85,7 @@ def _extreme(kind: ReduceKind, places: ReduceKind) -> None:
     def place(node: Node, x: Value, axis: int | None = None, keep: bool = False) -> Value:
         if axis is None:
             x, axis = reshape(x, (product(x.shape),)), 0
-        return reduce(places, x, [axis], "int64", keep=keep)
+        return reduce(places, _ranked(x, places), [axis], "int64", keep=keep)
 
 
 _extreme("max", "argmax")
