@@ -111,6 +111,8 @@ def test_a_folder_that_is_no_checkout(tmp_path: Path) -> None:
         suite.tasks()
     with pytest.raises(UsageError, match="one set of shapes"):
         open_suite(Settings(suite="cannbench", path=str(tmp_path), shapes="v0"))
+    with pytest.raises(UsageError, match="no answers of its own"):
+        open_suite(Settings(suite="cannbench", path=str(tmp_path), answers="reference"))
 
 
 def test_inputs_follow_the_published_rules() -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from npuforge.bench.attempt import Attempt, State
-from npuforge.bench.settings import Settings
+from npuforge.bench.settings import REFERENCE, Settings
 from npuforge.bench.suite import Score
 from npuforge.bench.suites import checkout as users_checkout
 from npuforge.bench.suites.cannbench import answers, checkout, protocol, rows, score, times
@@ -73,6 +73,8 @@ class CannBench:
         """`UsageError` where there is no such checkout."""
         if settings.shapes == "v0":
             raise UsageError("cannbench has one set of shapes: --shapes current or scaled")
+        if settings.answers == REFERENCE:
+            raise UsageError("cannbench brings no answers of its own")
         return CannBench(settings, users_checkout(settings))
 
     def tasks(self) -> list[Task]:
