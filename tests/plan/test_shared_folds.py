@@ -79,3 +79,10 @@ def test_a_fold_of_an_image_is_not_taken_again_for_every_pixel() -> None:
 
     planned = agree(rescaled, [normal(3, 4, 127, 129)], [normal(2, 1, 3, 5)])
     assert "w0" in planned.variants[0].program
+
+
+def test_rows_of_many_small_buffers_fit_too() -> None:
+    def one_hot(label: Any) -> Any:
+        return torch.nn.functional.one_hot(label, 101).to(torch.float32)
+
+    agree(one_hot, [torch.arange(8009) * 7 % 101])

@@ -16,7 +16,7 @@ from npuforge.tile.expr import Expr, Number, Var, evaluate
 
 # Steps of 512 bytes that buffers are rounded to make the fit a little too small.
 _MARGIN = 2048
-_TILES = (64, 256, 512, 1024, 1536, 2048)
+_TILES = (64, 256, 512, 1024, 1536, 2048, 65, 77, 131, 257, 515, 1029)  # odd ones are rounded up
 
 
 @dataclass(frozen=True, slots=True)
