@@ -9,6 +9,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from npuforge.bench.attempt import Attempt, Cheat
+from npuforge.bench.cheats.kinds import cheat
+from npuforge.bench.modules import cheating
 from npuforge.bench.modules.checks import Check, checks
 from npuforge.bench.modules.compare import published_case, strict_case
 from npuforge.bench.modules.protocol import ModuleProtocol
@@ -21,6 +23,7 @@ from npuforge.spec.graph import Graph
 from npuforge.twin.model_verify import Seen, run_candidate
 from npuforge.twin.sources.direct import total
 from npuforge.twin.sources.model_answer import ModelAnswer
+from npuforge.twin.timing.report import TimingReport
 from npuforge.twin.torchbind.candidate import CandidateResult
 from npuforge.verdict import Case, Verdict, Violation
 
@@ -49,6 +52,12 @@ class _Judged:
     published: list[bool] = field(default_factory=list)
     strict: list[bool] = field(default_factory=list)
     fresh: list[bool] = field(default_factory=list)
+    cheats: list[Cheat] = field(default_factory=list)
+
+    @property
+    def credited(self) -> bool:
+        """By the suite's own check."""
+        return bool(self.published) and all(self.published)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,17 +85,18 @@ class ModuleJudge:
                 source, Path(folder), "check", self.settings.soc, seed=self.protocol.seed
             )
             judged = self._compared(references, given)
-            found = self._attempt(source, sample, done, seen, judged)
+            judged.cheats += cheating.find(
+                source, done, seen, references, given, credited=judged.credited
+            )
+            timings: list[TimingReport] = []
             if timed and not wanted[0].sizes and done.error is None:
-                found = self._timed(found, source, Path(folder))
-        return found
-
-    def _timed(self, attempt: Attempt, source: ModelAnswer, folder: Path) -> Attempt:
-        _, seen, _ = run_candidate(
-            source, folder, "time", self.settings.soc, seed=self.protocol.seed
-        )
-        verdict = replace(attempt.verdict, **total(seen.timings))
-        return replace(attempt, verdict=verdict)
+                again, took, _ = run_candidate(
+                    source, Path(folder), "time", self.settings.soc, seed=self.protocol.seed
+                )
+                timings = took.timings
+                judged.cheats += cheating.timed_otherwise(done, again)
+            found = self._attempt(source, sample, done, seen, judged)
+        return replace(found, verdict=replace(found.verdict, **total(timings)))
 
     def _compared(self, references: References, given: list[list[HostTensor]]) -> _Judged:
         found = _Judged()
@@ -109,6 +119,9 @@ class ModuleJudge:
                     case.correct is True
                 )
             found.cases.append(case)
+        if found.credited and not all(found.fresh):
+            failed = next(c for c in found.cases if (c.message or "").startswith("fresh"))
+            found.cheats.append(cheat("tested-shapes-only", failed.message or ""))
         return found
 
     def _attempt(
@@ -131,8 +144,8 @@ class ModuleJudge:
             isolation=done.isolation,
             error=done.error or (None if seen.calls else "the model launched no kernel"),
         )
-        published = all(judged.published) and bool(judged.published) and seen.calls > 0
-        cheats = self._cheats(judged)
+        published = judged.credited and seen.calls > 0
+        cheats = judged.cheats
         strict = (
             all([*judged.strict, *judged.fresh])
             and verdict.error is None
@@ -150,12 +163,6 @@ class ModuleJudge:
             cheats,
             None if correct else _reason(verdict, cheats),
         )
-
-    def _cheats(self, judged: _Judged) -> list[Cheat]:
-        if judged.published and all(judged.published) and not all(judged.fresh):
-            failed = next(case for case in judged.cases if (case.message or "").startswith("fresh"))
-            return [Cheat("tested-shapes-only", failed.message or "")]
-        return []
 
 
 def _refused(check: Check, references: References, place: int) -> str:

@@ -28,6 +28,7 @@ _MOST_JSON = 1 << 20
 class _Told(msgspec.Struct, frozen=True):
     file: int | None = None
     error: str | None = None
+    changed: list[int] = []
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,10 @@ class References:
 
     def refusal(self, place: int) -> str | None:
         return self.told[place].error
+
+    def changed(self, place: int) -> list[int]:
+        """Inputs that the reference overwrites."""
+        return self.told[place].changed
 
     def inputs(self, place: int) -> list[HostTensor]:
         """Those that are tensors."""

@@ -121,6 +121,7 @@ class Answerer:
             torch.manual_seed(check["seed"])
         return list(self.task.get_inputs())
 
+<<<<<<< HEAD
     def answer(self, check: dict[str, Any], place: int, number: int, scratch: Path) -> None:
         """Leave the check's files; the first sizes are taken that the task accepts."""
         options = check["options"] or [None]
@@ -133,6 +134,11 @@ class Answerer:
         self._answer(check, self.inputs(check, options[-1], place), number, scratch)
 
     def _answer(self, check: dict[str, Any], own: list[Any], number: int, scratch: Path) -> None:
+=======
+    def answer(self, check: dict[str, Any], place: int, number: int, scratch: Path) -> list[int]:
+        """Leave the files of one check; the inputs that the model has changed."""
+        own = self.inputs(check, place)
+>>>>>>> c868663 (Benchmarks: cheats count, and are named, in judged answers)
         model = self.model if check["published"] else copy.deepcopy(self.model)
         change = {"signed": signed, "wide": wide}.get(check["values"])
         inputs = change(own, check["seed"]) if change is not None else own
@@ -148,6 +154,11 @@ class Answerer:
         torch.save(outputs, scratch / f"outputs{number}.pt")
         kept = given if check["published"] and self.uncloned else inputs
         torch.save(kept, scratch / f"inputs{number}.pt")
+        return [
+            at
+            for at, (old, new) in enumerate(zip(inputs, given, strict=True))
+            if isinstance(old, torch.Tensor) and not torch.equal(old, new)
+        ]
 
 
 def run(job: dict[str, Any], scratch: Path) -> None:
@@ -156,8 +167,8 @@ def run(job: dict[str, Any], scratch: Path) -> None:
     done = 0
     for place, check in enumerate(job["checks"]):
         try:
-            answerer.answer(check, place, done, scratch)
-            told.append({"file": done})
+            changed = answerer.answer(check, place, done, scratch)
+            told.append({"file": done, "changed": changed})
             done += 1
         except Exception as error:  # sizes or values that the task refuses
             if check["published"]:
