@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hmac
 import json
+import re
 from pathlib import Path
 
 import msgspec
@@ -160,3 +161,17 @@ def test_kinds_are_all_shown() -> None:
     shown |= {kind for _, kind in BINDINGS.values()}
     elsewhere = {"constant", "tested-shapes-only", "untimed"}  # test_values, test_bench, above
     assert shown | elsewhere == set(KINDS)
+
+
+def test_kinds_are_documented() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "cheating.md").read_text()
+    listed = dict(re.findall(r"^\| `([\w-]+)` \|(.*\|.*\|.*\|.*)\|[^|]*\|$", page, re.MULTILINE))
+    places = ("source", "conduct", "values", "sizes")
+    for name, kind in KINDS.items():
+        marked = [
+            place
+            for place, cell in zip(places, listed[name].split("|"), strict=True)
+            if "x" in cell
+        ]
+        assert marked == kind.noticed, name
+    assert set(listed) == set(KINDS)
