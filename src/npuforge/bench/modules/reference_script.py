@@ -62,6 +62,11 @@ def outputs_of(model: Any, inputs: list[Any]) -> list[torch.Tensor]:
     return [item.detach().clone() for item in found if isinstance(item, torch.Tensor)]
 
 
+def same(first: torch.Tensor, second: torch.Tensor) -> bool:
+    """In every element; NaN is NaN."""
+    return bool(((first == second) | (torch.isnan(first) & torch.isnan(second))).all())
+
+
 def undefined(outputs: list[torch.Tensor]) -> bool:
     return any(
         bool((~(item.abs() < _HUGE)).any()) for item in outputs if item.dtype.is_floating_point
@@ -121,24 +126,22 @@ class Answerer:
             torch.manual_seed(check["seed"])
         return list(self.task.get_inputs())
 
-<<<<<<< HEAD
-    def answer(self, check: dict[str, Any], place: int, number: int, scratch: Path) -> None:
-        """Leave the check's files; the first sizes are taken that the task accepts."""
+    def answer(self, check: dict[str, Any], place: int, number: int, scratch: Path) -> list[int]:
+        """Leave the check's files; the inputs that the model has changed.
+
+        The first sizes are taken that the task accepts.
+        """
         options = check["options"] or [None]
         for option in options[:-1]:
             try:
-                self._answer(check, self.inputs(check, option, place), number, scratch)
+                return self._answer(check, self.inputs(check, option, place), number, scratch)
             except Exception:  # these sizes do not go together
                 continue
-            return
-        self._answer(check, self.inputs(check, options[-1], place), number, scratch)
+        return self._answer(check, self.inputs(check, options[-1], place), number, scratch)
 
-    def _answer(self, check: dict[str, Any], own: list[Any], number: int, scratch: Path) -> None:
-=======
-    def answer(self, check: dict[str, Any], place: int, number: int, scratch: Path) -> list[int]:
-        """Leave the files of one check; the inputs that the model has changed."""
-        own = self.inputs(check, place)
->>>>>>> c868663 (Benchmarks: cheats count, and are named, in judged answers)
+    def _answer(
+        self, check: dict[str, Any], own: list[Any], number: int, scratch: Path
+    ) -> list[int]:
         model = self.model if check["published"] else copy.deepcopy(self.model)
         change = {"signed": signed, "wide": wide}.get(check["values"])
         inputs = change(own, check["seed"]) if change is not None else own
@@ -157,7 +160,7 @@ class Answerer:
         return [
             at
             for at, (old, new) in enumerate(zip(inputs, given, strict=True))
-            if isinstance(old, torch.Tensor) and not torch.equal(old, new)
+            if isinstance(old, torch.Tensor) and not same(old, new)
         ]
 
 
