@@ -39,12 +39,18 @@ def _choice(*names: str) -> click.Choice[str]:
 
 
 @click.command()
-@click.argument("suite", type=click.Choice(SUITES))
+@click.argument("suite", type=click.Choice(SUITES), metavar="SUITE")
 @click.option("--path", metavar="CHECKOUT", help="Your copy of a public suite.")
 @click.option("--tasks", metavar="GLOB", help="Only tasks whose names match: 'activation/*elu*'.")
 @click.option("--categories", metavar="NAMES", help="Only these categories, with commas.")
 @click.option("--levels", metavar="NUMBERS", help="Only these levels, with commas.")
-@click.option("--strategy", type=_choice("planner"), default="planner", show_default=True)
+@click.option(
+    "--strategy",
+    type=_choice("planner"),
+    default="planner",
+    show_default=True,
+    help="Who writes the answers.",
+)
 @click.option("--answers", metavar="DIR", help="Judge these answers; 'reference': the suite's own.")
 @click.option("--samples", type=click.IntRange(min=1), default=1, help="Attempts at each task.")
 @click.option("--jobs", type=click.IntRange(min=1), default=1, help="Attempts at once.")
@@ -87,7 +93,13 @@ def _choice(*names: str) -> click.Choice[str]:
     show_default=True,
     help="Time for one attempt.",
 )
-@click.option("--executor", type=click.Choice(EXECUTORS), default="local", show_default=True)
+@click.option(
+    "--executor",
+    type=click.Choice(EXECUTORS),
+    default="local",
+    show_default=True,
+    help="Where attempts are made: here, or on a Ray cluster.",
+)
 @click.option("--out", type=click.Path(path_type=Path), help="The run's folder.")
 @click.option("--resume", is_flag=True, help="Go on with the last run (or that in --out).")
 @click.option("--quiet", is_flag=True, help="No progress.")
@@ -108,7 +120,8 @@ def bench(
     json_out: str | None,
     **fields: Any,
 ) -> int:
-    """Judge a strategy, or answers, on SUITE.
+    """Judge a strategy, or answers, on SUITE: forge, multikernelbench, kernelbench,
+    npukernelbench or cannbench.
 
     The run's folder holds every result; an interrupted run goes on with --resume. Exit status 0
     means that every task was passed.

@@ -17,6 +17,20 @@ def task(name: str, level: int | None = None) -> Task:
     return Task(name, name.partition("/")[0], level, Path(name))
 
 
+def seven_categories() -> list[Task]:
+    """As many tasks as MultiKernelBench has in the categories that AscendCraft took."""
+    counts = {
+        "activation": 15,
+        "loss": 7,
+        "math": 6,
+        "normalization": 8,
+        "optimizer": 5,
+        "reduce": 5,
+        "pooling": 6,
+    }
+    return [task(f"{name}/x{i}") for name, count in counts.items() for i in range(count)]
+
+
 def good(name: str, sample: int = 0, *, speedup: float | None = 2.0, **changes: Any) -> Attempt:
     """Passed, ten microseconds."""
     verdict = Verdict(

@@ -115,5 +115,9 @@ def test_a_run_is_resumed_with_its_own_settings(
     assert main(resumed) == 1
     assert main([*resumed, "--samples", "3"]) == 2
     assert "samples" in capsys.readouterr().err
+    for wrong in (["--answers", "reference"], ["--answers", str(tmp_path / "nowhere")]):
+        assert main([*command(suite, tmp_path / "other"), *wrong]) == 2
+    assert main(["bench", "forge", "--shapes", "v0"]) == 2
+    assert not (tmp_path / "other").exists()
     assert main(["bench", "multikernelbench", "--path", str(tmp_path / "none")]) == 2
     assert "no such folder" in capsys.readouterr().err

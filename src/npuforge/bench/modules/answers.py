@@ -11,7 +11,6 @@ import re
 from pathlib import Path
 
 from npuforge.bench.task import Task
-from npuforge.errors import UsageError
 from npuforge.twin.sources.model_answer import SUFFIXES
 
 _NUMBER = re.compile(r"(\d+)")
@@ -19,8 +18,6 @@ _NUMBER = re.compile(r"(\d+)")
 
 def find(answers: Path, task: Task, sample: int) -> Path | None:
     """The answer to a task of that number; None where there are not so many."""
-    if not answers.is_dir():
-        raise UsageError(f"no such folder: {answers}")
     name = task.place.stem
     found = [path for suffix in SUFFIXES for path in answers.rglob(f"{name}{suffix}")]
     # A category's folder tells tasks of one name apart, where answers are kept so.

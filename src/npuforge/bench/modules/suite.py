@@ -35,6 +35,15 @@ class ModuleSuite:
     listed: Sequence[Task]
     groups: Mapping[str, int] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        answers = self.settings.answers
+        if answers == REFERENCE:
+            raise UsageError(f"{self.settings.suite} has no answers of its own")
+        if answers is not None and not Path(answers).is_dir():
+            raise UsageError(f"no such folder: {answers}")
+        if self.settings.shapes == "v0" and self.protocol.first_release is None:
+            raise UsageError(f"{self.settings.suite} has one set of shapes")
+
     def tasks(self) -> list[Task]:
         return list(self.listed)
 
@@ -49,8 +58,6 @@ class ModuleSuite:
             return _none(task, sample, "unusable", str(error))
         if self.settings.answers is None:
             return self._planned(task, sample, file, place)
-        if self.settings.answers == REFERENCE:
-            raise UsageError(f"{self.settings.suite} has no answers of its own")
         found = answers.find(Path(self.settings.answers), task, sample)
         if found is None:
             return _none(task, sample, "missing", "no answer")
@@ -89,8 +96,7 @@ class ModuleSuite:
         match self.settings.shapes:
             case "v0":
                 commit = self.protocol.first_release
-                if commit is None:
-                    raise UsageError(f"{self.settings.suite} has one set of shapes")
+                assert commit is not None
                 return files.at_commit(task.place, commit, place), None
             case "scaled":
                 graph = _captured(task.place)

@@ -27,17 +27,18 @@ class Result(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     accuracy: float | None = None
 
     def scope(self, tasks: Sequence[Task]) -> list[Task]:
-        """Those of our tasks that it is about; none where a category or level of it is missing."""
+        """Those of our tasks that it is about; none where some of its own are missing."""
         if not set(self.categories) <= {task.category for task in tasks}:
             return []
         if not set(self.levels) <= {task.level for task in tasks}:
             return []
-        return [
+        found = [
             task
             for task in tasks
             if (not self.categories or task.category in self.categories)
             and (not self.levels or task.level in self.levels)
         ]
+        return found if len(found) >= (self.tasks or 0) else []
 
     def share(self, name: str) -> float | None:
         """A share of 1: `compile`, `pass`, `0.8`..."""
