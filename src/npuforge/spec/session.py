@@ -8,28 +8,21 @@ Both sides talk through files of a scratch folder, which every means of isolatio
 
 from __future__ import annotations
 
-import json
 import re
-import sys
-import tempfile
-import threading
-import time
+from collections.abc import Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import msgspec
 
-from npuforge.errors import NpuforgeError, UsageError
-from npuforge.sandbox import Completed, Limits, Sandbox, open_plain
+from npuforge.errors import UsageError
+from npuforge.sandbox import Limits, Sandbox
+from npuforge.spec.folder_process import FolderProcess
 from npuforge.spec.graph import Graph
 
 _WORKER = Path(__file__).with_name("capture_worker.py")
-_PACKAGE = Path(__file__).parent.parent
 _LIMITS = Limits(cpu_s=240.0, wall_s=600.0, memory_bytes=8 << 30)
 _MOST_JSON = 64 << 20
-_POLL_S = 0.01
-STOP = "stop.json"  # the process ends when it finds this
 
 
 def operator_name(text: str) -> str:
@@ -51,51 +44,38 @@ class _Captured(msgspec.Struct, frozen=True):
     error: str | None = None
 
 
-class ModuleSession:
+class ModuleSession(FolderProcess):
     """`with ModuleSession(file) as session:` starts the process; `graph` waits for its answer.
 
     `then` names a module of this package with a function `serve(captured, question)`, which answers
     one question in the same process.
     """
 
+    limits = _LIMITS
+
     def __init__(
         self, file: Path, *, then: str | None = None, sandbox: Sandbox | None = None
     ) -> None:
         if not file.is_file():
             raise UsageError(f"no such file: {file}")
+        super().__init__(file.name, sandbox)
         self.file = file.resolve()
         self._then = then
-        self._sandbox = sandbox or Sandbox.detect()
-        self._place = tempfile.TemporaryDirectory(
-            prefix="npuforge-module-", ignore_cleanup_errors=True
-        )
-        self.scratch = Path(self._place.name)
-        self._done: Completed | NpuforgeError | None = None
         self._captured: _Captured | None = None
-        # A daemon: an interrupted caller ends at once, and the supervisor ends with it.
-        self._thread = threading.Thread(target=self._run, daemon=True)
 
     def __enter__(self) -> ModuleSession:
-        job = {
-            "file": str(self.file),
-            "name": operator_name(self.file.stem),
-            "then": self._then,
-            "package": str(_PACKAGE.parent),
-        }
-        (self.scratch / "job.json").write_text(json.dumps(job), "utf-8")
-        self._thread.start()
+        self.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._write(STOP, True)
-        if kind is None or issubclass(kind, Exception):
-            self._thread.join(timeout=2.0)
-        self._place.cleanup()
+    def command(self) -> list[str | Path]:
+        return ["-s", "-B", _WORKER]
+
+    def job(self) -> dict[str, Any]:
+        name = operator_name(self.file.stem)
+        return {"file": str(self.file), "name": name, "then": self._then}
+
+    def readable(self) -> Sequence[Path]:
+        return [self.file.parent]
 
     @property
     def graph(self) -> Graph:
@@ -113,20 +93,7 @@ class ModuleSession:
 
     def ask(self, question: Any) -> None:
         """Hand over the one question; `wait` for the files of its answer."""
-        self._write("question.json", question)
-
-    def wait(self, name: str, limit: int) -> bytes:
-        """The content of a file that the process leaves, once it is there."""
-        path = self.scratch / name
-        while not path.exists():
-            if self._done is not None and not path.exists():
-                raise UsageError(f"{self.file.name}: {self._reason()}")
-            time.sleep(_POLL_S)
-        file = open_plain(path, limit)
-        if file is None:
-            raise UsageError(f"{self.file.name} left no readable {name}")
-        with file:
-            return file.read()
+        self.write("question.json", question)
 
     def _first(self) -> _Captured:
         if self._captured is None:
@@ -139,29 +106,3 @@ class ModuleSession:
         if self._captured.error is not None:
             raise UsageError(f"{self.file.name} could not be captured: {self._captured.error}")
         return self._captured
-
-    def _run(self) -> None:
-        try:
-            self._done = self._sandbox.run(
-                [sys.executable, "-s", "-B", _WORKER],
-                scratch=self.scratch,
-                readable=[_PACKAGE, Path(sys.prefix), Path(sys.base_prefix), self.file.parent],
-                limits=_LIMITS,
-                env={"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
-            )
-        except NpuforgeError as error:
-            self._done = error
-
-    def _reason(self) -> str:
-        done = self._done
-        if isinstance(done, NpuforgeError):
-            return str(done)
-        assert done is not None
-        lines = done.stderr.decode(errors="replace").strip().splitlines()
-        return done.killed_by or (lines[-1] if lines else f"status {done.returncode}")
-
-    def _write(self, name: str, content: Any) -> None:
-        """The process sees the whole file or none."""
-        made = self.scratch / f"{name}.part"
-        made.write_bytes(msgspec.json.encode(content))
-        made.replace(self.scratch / name)

@@ -7,32 +7,25 @@ a scratch folder; what the process leaves is read as data.
 
 from __future__ import annotations
 
-import json
-import sys
-import tempfile
-import threading
-import time
 from collections.abc import Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Any, TypeVar
 
 import msgspec
 
 from npuforge.bench.tables.table import Table
 from npuforge.dtypes import HostTensor, find
-from npuforge.errors import NpuforgeError, UsageError
-from npuforge.sandbox import GIB, Completed, Limits, Sandbox, open_plain
+from npuforge.errors import UsageError
+from npuforge.sandbox import GIB, Limits, Sandbox
+from npuforge.spec.folder_process import FolderProcess
 from npuforge.spec.graph import EagerOp, Graph
 from npuforge.spec.session import Signature
 from npuforge.twin.session_result import read_back
 
 _WORKER = Path(__file__).with_name("worker.py")
-_PACKAGE = Path(__file__).parents[2]
 # Whoever runs the attempt limits its time; this only ends what nobody waits for.
 _LIMITS = Limits(cpu_s=7200.0, wall_s=14400.0, memory_bytes=12 * GIB)
 _MOST_JSON = 64 << 20
-_POLL_S = 0.005
 _T = TypeVar("_T")
 
 
@@ -82,42 +75,40 @@ class RequestError(UsageError):
     """The adapter, the reference or the checker failed on a request."""
 
 
-class TableSession:
+class TableSession(FolderProcess):
     """`with TableSession(table) as session:`; requests that fail raise `RequestError`."""
 
+    failure = RequestError
+    limits = _LIMITS
+
     def __init__(self, table: Table, sandbox: Sandbox | None = None) -> None:
+        super().__init__(table.name, sandbox)
         self.table = table
-        self._sandbox = sandbox or Sandbox.detect()
-        self._place = tempfile.TemporaryDirectory(
-            prefix="npuforge-table-", ignore_cleanup_errors=True
-        )
-        self.scratch = Path(self._place.name)
-        self._done: Completed | NpuforgeError | None = None
         self._asked = 0
-        self._thread = threading.Thread(target=self._run, daemon=True)
 
     def __enter__(self) -> TableSession:
-        job = {
-            "adapter": str(self.table.adapter.resolve()),
-            "place": str(self.table.place.resolve()),
-            "package": str(_PACKAGE.parent),
-            "name": self.table.name,
-            "rows": list(self.table.rows),
-        }
-        (self.scratch / "job.json").write_text(json.dumps(job), "utf-8")
-        self._thread.start()
+        self.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._write("stop.json", b"true")
-        if kind is None or issubclass(kind, Exception):
-            self._thread.join(timeout=2.0)
-        self._place.cleanup()
+    def command(self) -> list[str | Path]:
+        return ["-I", "-B", _WORKER]
+
+    def job(self) -> dict[str, Any]:
+        table = self.table
+        return {
+            "adapter": str(table.adapter.resolve()),
+            "place": str(table.place.resolve()),
+            "name": table.name,
+            "rows": list(table.rows),
+        }
+
+    def readable(self) -> Sequence[Path]:
+        place = self.table.place.resolve()
+        return [
+            self.table.adapter.resolve().parent,
+            place if place.is_dir() else place.parent,
+            *(folder.resolve() for folder in self.table.readable),
+        ]
 
     def describe(self) -> list[Described]:
         """Every row's signature; a row whose arguments cannot be made says why."""
@@ -165,23 +156,10 @@ class TableSession:
         path.unlink()
         return HostTensor.from_bytes(octets, item.shape, dtype)
 
-    def wait(self, name: str, limit: int) -> bytes:
-        """The content of a file that the process leaves, once it is there."""
-        path = self.scratch / name
-        while not path.exists():
-            if self._done is not None and not path.exists():
-                raise RequestError(f"{self.table.name}: {self._reason()}")
-            time.sleep(_POLL_S)
-        file = open_plain(path, limit)
-        if file is None:
-            raise RequestError(f"{self.table.name} left no readable {name}")
-        with file:
-            return file.read()
-
     def _request(self, content: dict[str, Any], kind: type[_T]) -> _T:
         number = self._asked
         self._asked += 1
-        self._write(f"request{number}.json", msgspec.json.encode(content))
+        self.write(f"request{number}.json", content)
         text = self.wait(f"reply{number}.json", _MOST_JSON)
         try:
             reply = msgspec.json.decode(text, type=dict[str, msgspec.Raw])
@@ -190,38 +168,3 @@ class TableSession:
             return msgspec.json.decode(reply["answer"], type=kind)
         except (msgspec.DecodeError, KeyError) as error:
             raise RequestError(f"{self.table.name}: a damaged answer: {error}") from None
-
-    def _run(self) -> None:
-        table = self.table
-        place = table.place.resolve()
-        try:
-            self._done = self._sandbox.run(
-                [sys.executable, "-I", "-B", _WORKER],
-                scratch=self.scratch,
-                readable=[
-                    _PACKAGE,
-                    Path(sys.prefix),
-                    Path(sys.base_prefix),
-                    table.adapter.resolve().parent,
-                    place if place.is_dir() else place.parent,
-                    *(folder.resolve() for folder in table.readable),
-                ],
-                limits=_LIMITS,
-                env={"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
-            )
-        except NpuforgeError as error:
-            self._done = error
-
-    def _reason(self) -> str:
-        done = self._done
-        if isinstance(done, NpuforgeError):
-            return str(done)
-        assert done is not None
-        lines = done.stderr.decode(errors="replace").strip().splitlines()
-        return done.killed_by or (lines[-1] if lines else f"status {done.returncode}")
-
-    def _write(self, name: str, content: bytes) -> None:
-        """The process sees the whole file or none."""
-        made = self.scratch / f"{name}.part"
-        made.write_bytes(content)
-        made.replace(self.scratch / name)
