@@ -113,14 +113,22 @@ def _case(task: Any, row: dict[str, Any], number: int) -> dict[str, Any]:
 
 
 def _signed(task: Any, row: dict[str, Any], number: int) -> dict[str, Any] | None:
-    """The same shapes with values around zero; None where the reference has no results there."""
+    """The same shapes with values around zero; None where the reference has no results there.
+
+    A tensor that holds one value everywhere is no data: it may be what results are put into.
+    """
     from npuforge.bench.tables import nesting  # noqa: PLC0415
     from npuforge.bench.tables.exact import golden  # noqa: PLC0415
     from npuforge.generate import inputs as making  # noqa: PLC0415
 
     module = _module(task, row, number)
     arguments = module.arguments()
-    arguments = nesting.like(arguments, iter(making.signed(nesting.tensors(arguments))))
+    own = nesting.tensors(arguments)
+    other = [
+        before if before.numel() == 0 or bool((before == before.reshape(-1)[0]).all()) else after
+        for before, after in zip(own, making.signed(own), strict=True)
+    ]
+    arguments = nesting.like(arguments, iter(other))
     try:
         reference = module.reference()
         wanted = nesting.tensors(reference(*nesting.copied(arguments)))
