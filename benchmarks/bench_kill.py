@@ -21,10 +21,9 @@ from pathlib import Path
 from typing import Any
 
 
-def command(folder: Path, given: argparse.Namespace, *, resume: bool) -> list[str]:
+def command(folder: Path, given: argparse.Namespace) -> list[str]:
     start = [sys.executable, "-m", "npuforge.cli", "bench", "forge", "--out", str(folder)]
-    chosen = ["--resume"] if resume else ["--tasks", given.tasks]
-    return [*start, *chosen, "--jobs", str(given.jobs), "--quiet"]
+    return [*start, "--resume", "--tasks", given.tasks, "--jobs", str(given.jobs), "--quiet"]
 
 
 def without_seconds(value: Any) -> Any:
@@ -34,9 +33,9 @@ def without_seconds(value: Any) -> Any:
     return [without_seconds(item) for item in value] if isinstance(value, list) else value
 
 
-def finished(folder: Path, given: argparse.Namespace, *, resume: bool) -> dict[str, Any]:
+def finished(folder: Path, given: argparse.Namespace) -> dict[str, Any]:
     out = folder.with_suffix(".json")
-    subprocess.run([*command(folder, given, resume=resume), "--json", str(out)], check=False)
+    subprocess.run([*command(folder, given), "--json", str(out)], check=False)
     found: dict[str, Any] = json.loads(out.read_text())
     return found
 
@@ -51,18 +50,17 @@ def main() -> int:
     dice = random.Random(given.seed)
     with tempfile.TemporaryDirectory(prefix="npuforge-kill-") as place:
         started = time.monotonic()
-        whole = finished(Path(place) / "whole", given, resume=False)
+        whole = finished(Path(place) / "whole", given)
         pause = (time.monotonic() - started) / given.kills
         folder = Path(place) / "killed"
         for kill in range(given.kills):
-            resume = (folder / "results.sqlite").exists()
-            child = subprocess.Popen(command(folder, given, resume=resume))
+            child = subprocess.Popen(command(folder, given))
             time.sleep(dice.uniform(0.2, 2 * pause))
             child.send_signal(signal.SIGKILL)
             child.wait()
             done = len(list(folder.glob("attempts/**/attempt.json")))
             print(f"kill {kill + 1}: {done} attempts left files", flush=True)
-        killed = finished(folder, given, resume=True)
+        killed = finished(folder, given)
     same = without_seconds(whole) == without_seconds(killed)
     for name, run in (("undisturbed", whole), ("killed", killed)):
         print(f"{name}: {run['summary']['passed']} of {run['summary']['tasks']} passed")

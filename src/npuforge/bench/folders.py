@@ -8,7 +8,6 @@ from itertools import count
 from pathlib import Path
 
 from npuforge.bench.store import FILE
-from npuforge.errors import UsageError
 
 
 def new(suite: str) -> Path:
@@ -16,12 +15,11 @@ def new(suite: str) -> Path:
     return next(folder for folder in _names(suite) if not folder.exists())
 
 
-def last(suite: str) -> Path:
-    """The run that was started last."""
-    runs = [folder for folder in Path().glob(f"{suite}_bench*") if (folder / FILE).is_file()]
-    if not runs:
-        raise UsageError(f"no run of {suite} here; --out names one elsewhere")
-    return max(runs, key=lambda folder: (folder / FILE).stat().st_mtime)
+def begun(suite: str, named: Path | None) -> Path | None:
+    """The run in the folder `named`, or else the one started last here; None where none is."""
+    folders = Path().glob(f"{suite}_bench*") if named is None else [named]
+    runs = [folder for folder in folders if (folder / FILE).is_file()]
+    return max(runs, key=lambda folder: (folder / FILE).stat().st_mtime, default=None)
 
 
 def _names(suite: str) -> Iterator[Path]:

@@ -58,13 +58,17 @@ class Store:
             raise UsageError(
                 f"{folder} holds a run: --resume goes on with it, --out starts another"
             )
-        base = sqlite3.connect(folder / FILE)
+        # Under another name until it is whole: who kills us now leaves no half of a run.
+        unfinished = folder / f"{FILE}.new"
+        unfinished.unlink(missing_ok=True)
+        base = sqlite3.connect(unfinished)
         with base:
             base.executescript(f"BEGIN; {_TABLES} PRAGMA user_version = {_VERSION};")
             base.execute("INSERT INTO run VALUES (?)", (encode(settings).decode(),))
             rows = [(place, encode(task).decode()) for place, task in enumerate(tasks)]
             base.executemany("INSERT INTO tasks VALUES (?, ?)", rows)
         base.close()
+        unfinished.replace(folder / FILE)
         return Store(folder, writing=True)
 
     def __enter__(self) -> Store:

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 # Options that are fields of `Settings`: a resumed run has them already.
 _OF_SETTINGS = (
     "path",
+    "tasks",
+    "categories",
+    "levels",
     "strategy",
     "answers",
     "samples",
@@ -101,7 +104,9 @@ def _choice(*names: str) -> click.Choice[str]:
     help="Where attempts are made: here, or on a Ray cluster.",
 )
 @click.option("--out", type=click.Path(path_type=Path), help="The run's folder.")
-@click.option("--resume", is_flag=True, help="Go on with the last run (or that in --out).")
+@click.option(
+    "--resume", is_flag=True, help="Go on with the last run (or that in --out) if there is one."
+)
 @click.option("--quiet", is_flag=True, help="No progress.")
 @json_option
 @click.pass_context
@@ -109,9 +114,6 @@ def bench(
     context: click.Context,
     /,
     suite: str,
-    tasks: str | None,
-    categories: str | None,
-    levels: str | None,
     jobs: int,
     executor: str,
     out: Path | None,
@@ -132,27 +134,16 @@ def bench(
     from npuforge.bench.store import Store  # noqa: PLC0415
     from npuforge.bench.suites import open_suite  # noqa: PLC0415
 
-    if resume:
-        chosen = {"tasks": tasks, "categories": categories, "levels": levels}
-        _refuse(name for name, value in chosen.items() if value is not None)
-        with Store(out or folders.last(suite), writing=True) as store:
+    begun = folders.begun(suite, out) if resume else None
+    if begun is not None:
+        with Store(begun, writing=True) as store:
             _same(context, suite, store.settings, fields)
             return _run(store, make(executor, jobs), quiet, json_out)
-    settings = Settings(
-        suite=suite,
-        tasks=tasks,
-        categories=categories,
-        levels=levels,
-        **{name: fields[name] for name in _OF_SETTINGS},
-    )
-    found = selected(open_suite(settings).tasks(), tasks, categories, levels)
+    settings = Settings(suite=suite, **{name: fields[name] for name in _OF_SETTINGS})
+    chosen = (settings.tasks, settings.categories, settings.levels)
+    found = selected(open_suite(settings).tasks(), *chosen)
     with Store.create(out or folders.new(suite), settings, found) as store:
         return _run(store, make(executor, jobs), quiet, json_out)
-
-
-def _refuse(names: Any) -> None:
-    for name in names:
-        raise UsageError(f"--resume goes on with the tasks of the run: leave out --{name}")
 
 
 def _same(context: click.Context, suite: str, stored: Settings, fields: dict[str, Any]) -> None:

@@ -44,12 +44,12 @@ def test_killed_at_random_points_the_result_is_the_same(
     given = ("--answers", str(answers))
     whole, broken = tmp_path / "whole.json", tmp_path / "broken.json"
     assert main([*command(suite, tmp_path / "whole", *given), "--json", str(whole)]) == 1
-    rest: tuple[str, ...] = given
+    again = [*command(suite, tmp_path / "run", *given), "--resume"]
     seed = random.Random(7)
     counts = []
     for _ in range(3):
         child = subprocess.Popen(
-            [sys.executable, "-m", "npuforge.cli", *command(suite, tmp_path / "run", *rest)],
+            [sys.executable, "-m", "npuforge.cli", *again],
             stderr=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
         )
@@ -57,11 +57,9 @@ def test_killed_at_random_points_the_result_is_the_same(
         child.send_signal(signal.SIGKILL)
         child.wait()
         if (tmp_path / "run" / "results.sqlite").exists():
-            rest = ("--resume",)
             with Store(tmp_path / "run") as store:
                 counts.append(len(store.attempts()))
     assert counts == sorted(counts)
-    again = command(suite, tmp_path / "run", *rest)
     assert main([*again, "--json", str(broken)]) == 1
     assert table(broken) == table(whole)
     capfd.readouterr()
@@ -115,6 +113,8 @@ def test_a_run_is_resumed_with_its_own_settings(
     assert main(resumed) == 1
     assert main([*resumed, "--samples", "3"]) == 2
     assert "samples" in capsys.readouterr().err
+    assert main([*resumed, "--tasks", "b/*"]) == 2
+    assert "tasks" in capsys.readouterr().err
     for wrong in (["--answers", "reference"], ["--answers", str(tmp_path / "nowhere")]):
         assert main([*command(suite, tmp_path / "other"), *wrong]) == 2
     assert main(["bench", "forge", "--shapes", "v0"]) == 2
