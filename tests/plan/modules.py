@@ -38,7 +38,7 @@ def module_of(function: Callable[..., Any]) -> type[torch.nn.Module]:
 def captured(model: type[torch.nn.Module], inputs: Inputs) -> Graph:
     """The graph of a module that this test wrote, captured in this process."""
     module = types.SimpleNamespace(Model=model, get_inputs=lambda: inputs)
-    found = capture_worker.described(capture_worker.capture(module), "probe")
+    found = capture_worker.described(capture_worker.capture(module), "probe", [])
     return msgspec.convert(found["graph"], Graph)
 
 

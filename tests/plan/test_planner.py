@@ -13,6 +13,8 @@ from torch import nn
 from torch.nn import functional
 
 from npuforge.lower.compiler import lower
+from npuforge.plan.cube import CUBE
+from npuforge.plan.expand.rules import RULES
 from npuforge.plan.plan import PlanError
 from npuforge.plan.planner import plan
 
@@ -321,6 +323,10 @@ def test_what_cannot_be_planned_is_named_with_its_node(function: Any, reason: st
         plan(graph)
     assert "aten." in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_operations_refused_before_a_capture_have_no_rule() -> None:
+    assert not CUBE & RULES.keys()
 
 
 @pytest.mark.parametrize("dtype", [torch.complex64, torch.float64])

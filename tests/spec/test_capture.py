@@ -9,6 +9,7 @@ import pytest
 
 from npuforge.errors import UsageError
 from npuforge.spec.capture import capture
+from npuforge.spec.session import ModuleSession
 
 NORM = """
 import torch
@@ -122,3 +123,30 @@ def test_sizes_by_way_of_fractions_are_fixed_and_numbers_in_the_code_are_known(
     assert [node.type.sizes for node in graph.nodes if "upsample" in node.op]
     (number,) = [source for source in graph.sources if source.origin == "constant"]
     assert number.type.shape == ()
+
+
+NETWORK = """
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x, w):
+        if torch.compiler.is_exporting():
+            raise RuntimeError("it was captured")
+        return torch.relu(x @ w)
+
+
+def get_inputs():
+    return [torch.randn(6, 4), torch.randn(4, 5)]
+"""
+
+
+def test_a_module_with_a_refused_operation_is_not_captured(tmp_path: Path) -> None:
+    file = written(tmp_path, NETWORK)
+    with (
+        ModuleSession(file, refused={"aten.mm.default"}) as session,
+        pytest.raises(UsageError, match=r"^aten.mm.default of \[6, 4\] and \[4, 5\]: no plan"),
+    ):
+        _ = session.graph
+    with pytest.raises(UsageError, match="it was captured"):
+        capture(file)

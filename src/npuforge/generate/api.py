@@ -50,7 +50,8 @@ def generate(
     if out is not None:
         folder.check_free(out)
     if isinstance(module, Path):
-        outcome = from_file(module, planner, settings, observer)
+        refused = strategies.REFUSED.get(called_by, frozenset())
+        outcome = from_file(module, planner, settings, observer, refused)
     elif inputs is None:
         raise UsageError("a module or function needs example inputs")
     else:

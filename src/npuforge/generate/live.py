@@ -40,7 +40,9 @@ class LiveModule:
 
         try:
             self._captured = capture_worker.capture(self._module)
-            self._described = capture_worker.described(self._captured, self._name)
+            self._described = capture_worker.described(
+                self._captured, self._name, capture_worker.dispatched(self._module)
+            )
         except Exception as error:  # whatever the caller's code does
             self._place.cleanup()
             reason = capture_worker.reason(error)

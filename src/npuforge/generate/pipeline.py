@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -62,13 +62,17 @@ def from_file(
     planner: Planner,
     settings: Settings = Settings(),  # noqa: B008 (frozen)
     observer: Observer = silent,
+    refused: Collection[str] = (),
 ) -> Outcome:
-    """Generate from a module's file or a description (TOML); its code runs in the sandbox only."""
+    """Generate from a module's file or a description (TOML); its code runs in the sandbox only.
+
+    A module that dispatches one of the operations that are `refused` is refused at once.
+    """
     started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="npuforge-described-") as place:
         if file.suffix == ".toml":
             file = _described(file, Path(place))
-        with ModuleSession(file, then=WORKER) as session:
+        with ModuleSession(file, then=WORKER, refused=refused) as session:
             text = file.read_text("utf-8", errors="replace")
             return from_process(session, text, planner, settings, observer, started=started)
 

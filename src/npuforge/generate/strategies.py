@@ -5,8 +5,10 @@ from __future__ import annotations
 
 from npuforge.errors import UsageError
 from npuforge.generate.pipeline import Planner
-from npuforge.plan import planner
+from npuforge.plan import CUBE, planner
 
+# Operations that a strategy has no plan for, whatever is around them.
+REFUSED: dict[str, frozenset[str]] = {"planner": CUBE}
 STRATEGIES: dict[str, Planner] = {"planner": planner.plan}
 
 

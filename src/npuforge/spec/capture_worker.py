@@ -206,8 +206,8 @@ def capture(module: Any) -> Captured:
     return Captured(module, exported(model, inputs, False), inputs)
 
 
-def described(captured: Captured, name: str) -> dict[str, Any]:
-    """The graph, and how the module is made and called, as JSON."""
+def described(captured: Captured, name: str, eager: list[dict[str, Any]]) -> dict[str, Any]:
+    """The graph, and how the module is made and called, as JSON; `eager` is what it dispatches."""
     tensors, numbers = sources(captured.program, captured.inputs)
     return {
         "graph": {
@@ -217,7 +217,7 @@ def described(captured: Captured, name: str) -> dict[str, Any]:
             "results": results(captured.program),
             "symbols": symbols(captured.program, tensors),
             "scalars": numbers,
-            "eager": dispatched(captured.module),
+            "eager": eager,
         },
         "signature": {
             "init": arguments(captured.module.Model.__init__),
@@ -331,8 +331,14 @@ def dispatched(module: Any, device: str = "meta") -> list[dict[str, Any]]:
 def main() -> None:
     job = json.loads(Path("job.json").read_text("utf-8"))
     try:
-        captured = capture(load(job["file"]))
-        answer = described(captured, job["name"])
+        module = load(job["file"])
+        eager = dispatched(module)
+        refused = next((entry for entry in eager if entry["op"] in job["refused"]), None)
+        if refused is not None:
+            put(Path("graph.json"), {"refused": refused})
+            return
+        captured = capture(module)
+        answer = described(captured, job["name"], eager)
     except Exception as error:  # the caller reports it in one line
         put(Path("graph.json"), {"error": reason(error)})
         return

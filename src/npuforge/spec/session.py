@@ -9,7 +9,7 @@ Both sides talk through files of a scratch folder, which every means of isolatio
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ import msgspec
 from npuforge.errors import UsageError
 from npuforge.sandbox import Limits, Sandbox
 from npuforge.spec.folder_process import FolderProcess
-from npuforge.spec.graph import Graph
+from npuforge.spec.graph import EagerOp, Graph
 
 _WORKER = Path(__file__).with_name("capture_worker.py")
 _LIMITS = Limits(cpu_s=240.0, wall_s=600.0, memory_bytes=8 << 30)
@@ -41,6 +41,7 @@ class Signature(msgspec.Struct, frozen=True):
 class _Captured(msgspec.Struct, frozen=True):
     graph: Graph | None = None
     signature: Signature | None = None
+    refused: EagerOp | None = None
     error: str | None = None
 
 
@@ -48,19 +49,26 @@ class ModuleSession(FolderProcess):
     """`with ModuleSession(file) as session:` starts the process; `graph` waits for its answer.
 
     `then` names a module of this package with a function `serve(captured, question)`, which answers
-    one question in the same process.
+    one question in the same process. `refused` are operations that whoever asks has no use for: a
+    module that dispatches one is not captured, which for a large network takes a minute.
     """
 
     limits = _LIMITS
 
     def __init__(
-        self, file: Path, *, then: str | None = None, sandbox: Sandbox | None = None
+        self,
+        file: Path,
+        *,
+        then: str | None = None,
+        refused: Collection[str] = (),
+        sandbox: Sandbox | None = None,
     ) -> None:
         if not file.is_file():
             raise UsageError(f"no such file: {file}")
         super().__init__(file.name, sandbox)
         self.file = file.resolve()
         self._then = then
+        self._refused = sorted(refused)
         self._captured: _Captured | None = None
 
     def __enter__(self) -> ModuleSession:
@@ -72,7 +80,12 @@ class ModuleSession(FolderProcess):
 
     def job(self) -> dict[str, Any]:
         name = operator_name(self.file.stem)
-        return {"file": str(self.file), "name": name, "then": self._then}
+        return {
+            "file": str(self.file),
+            "name": name,
+            "then": self._then,
+            "refused": self._refused,
+        }
 
     def readable(self) -> Sequence[Path]:
         return [self.file.parent]
@@ -105,4 +118,8 @@ class ModuleSession(FolderProcess):
                 self._captured = _Captured(error=reason)
         if self._captured.error is not None:
             raise UsageError(f"{self.file.name} could not be captured: {self._captured.error}")
+        if self._captured.refused is not None:
+            found = self._captured.refused
+            shapes = " and ".join(str(list(tensor.shape)) for tensor in found.inputs)
+            raise UsageError(f"{found.op} of {shapes}: no plan for this operation yet")
         return self._captured

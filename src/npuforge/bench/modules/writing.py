@@ -31,7 +31,12 @@ class Written:
 def write(file: Path, settings: Settings, place: Path) -> Written:
     """Generate an answer in MultiKernelBench's form; `UsageError` says why there is none."""
     asked = GenerateSettings(settings.soc, "mkb", settings.strategy, _ALL_VARIANTS_S)
-    outcome = from_file(file, strategies.find(settings.strategy), asked)
+    outcome = from_file(
+        file,
+        strategies.find(settings.strategy),
+        asked,
+        refused=strategies.REFUSED.get(settings.strategy, frozenset()),
+    )
     kept = {"report": "generated.html", "program": f"{outcome.name}.tile.py"}
     (place / kept["report"]).write_text(render(outcome), "utf-8")
     (place / kept["program"]).write_text(outcome.program, "utf-8")

@@ -59,7 +59,7 @@ class Server:
 
     def capture(self, row: int) -> dict[str, Any]:
         found = capture_worker.capture(self.module(row))
-        described = capture_worker.described(found, self.name)
+        described = capture_worker.described(found, self.name, [])  # `eager` is asked row by row
         self.captured[row] = found
         self.sources[row] = described["graph"]["sources"]
         return described
