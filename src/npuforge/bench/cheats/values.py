@@ -17,6 +17,8 @@ from npuforge.dtypes import AnyArray, HostTensor, encode, poison
 
 Tensors = Sequence[HostTensor]
 _FEW = 16  # distinct values that are too few to tell a type by
+_SAMPLE = 1 << 16
+_BEGINNING = 1 << 12  # bytes
 _UNTOUCHED = 0xFF  # what new tensors of PyTorch are filled with
 
 
@@ -36,10 +38,13 @@ def constant(outputs: Sequence[Tensors], references: Sequence[Tensors]) -> Cheat
     if len(outputs) < 2:
         return None
     for number in range(min(map(len, [*outputs, *references]), default=0)):
-        got = {_bits(call[number]) for call in outputs}
-        wanted = {_bits(call[number]) for call in references}
-        shapes = {call[number].shape for call in references}
-        if len(got) == 1 and len(wanted) > 1 and len(shapes) == 1:
+        got = [call[number] for call in outputs]
+        wanted = [call[number] for call in references]
+        if len({tensor.shape for tensor in wanted}) > 1 or not all(
+            _same(got[0], other) for other in got[1:]
+        ):
+            continue
+        if not all(_same(wanted[0], other) for other in wanted[1:]):
             return cheat("constant", f"output {number} is the same in {len(outputs)} calls")
     return None
 
@@ -81,26 +86,39 @@ def _pairs(
 
 
 def _same(one: HostTensor, other: HostTensor) -> bool:
-    return one.dtype is other.dtype and one.shape == other.shape and _bits(one) == _bits(other)
+    """Bit by bit; most that differ do so near their beginning."""
+    if one.dtype is not other.dtype or one.shape != other.shape:
+        return False
+    first, second = _octets(one), _octets(other)
+    return bool(
+        np.array_equal(first[:_BEGINNING], second[:_BEGINNING]) and np.array_equal(first, second)
+    )
 
 
-def _bits(tensor: HostTensor) -> bytes:
-    return np.ascontiguousarray(tensor.data).tobytes()
+def _octets(tensor: HostTensor) -> AnyArray:
+    return np.ascontiguousarray(tensor.data).reshape(-1).view(np.uint8)
 
 
 def _held(data: AnyArray, narrow: str) -> bool:
-    finite = data[np.isfinite(data) & (data != 0)]
-    if np.unique(finite[: 1 << 16]).size < _FEW:
-        return False
-    return bool(np.array_equal(encode(finite, narrow).values().astype(np.float32), finite))
+    """Whether all numbers are of the narrow type; few of other types are, so a sample tells."""
+    flat = data.reshape(-1)
+    for some in (flat[:: max(1, flat.size // _SAMPLE)], flat):
+        finite = some[np.isfinite(some) & (some != 0)]
+        if np.unique(finite[:_SAMPLE]).size < _FEW:
+            return False
+        if not np.array_equal(encode(finite, narrow).values().astype(np.float32), finite):
+            return False
+    return True
 
 
 def _untouched(tensor: HostTensor) -> AnyArray:
     """Where all bytes of an element are the pattern."""
     width = tensor.data.dtype.itemsize
-    octets = np.ascontiguousarray(tensor.data).reshape(-1).view(np.uint8).reshape(-1, width)
-    patterns = {_UNTOUCHED, poison(tensor.dtype)}
-    found: AnyArray = np.zeros(len(octets), bool)
-    for pattern in patterns:
-        found |= (octets == pattern).all(axis=1)
+    octets = _octets(tensor)
+    found: AnyArray = np.zeros(tensor.data.size, bool)
+    for pattern in {_UNTOUCHED, poison(tensor.dtype)}:
+        if width in (1, 2, 4, 8):
+            found |= octets.view(f"u{width}") == int.from_bytes(bytes([pattern]) * width, "little")
+        else:
+            found |= (octets.reshape(-1, width) == pattern).all(axis=1)
     return found
