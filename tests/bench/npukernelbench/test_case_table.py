@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from npuforge.bench.suites.npukernelbench.case_table import rows
-from npuforge.bench.suites.npukernelbench.smaller import smaller
+from npuforge.bench.suites.npukernelbench.smaller import fresh, smaller
 from npuforge.bench.tables import spread
 from npuforge.errors import UsageError
 
@@ -54,6 +54,19 @@ def test_large_rows_are_made_smaller() -> None:
     assert smaller({**row, "x_shape": "[8, 2048, 2048]"}) is None
     found = smaller(row)
     assert found == {**row, "x_shape": "[128, 128, 128]", "w_shape": "[128]"}
+
+
+@pytest.mark.parametrize(
+    ("shape", "other"),
+    [("[4, 64]", "[4, 128]"), ("[1000, 3]", "[992, 3]"), ("[7]", "[6]"), ("[4096]", "[3968]")],
+)
+def test_fresh_sizes_keep_their_alignment(shape: str, other: str) -> None:
+    assert fresh({"case_id": 0, "shape": shape, "n": 64}) == {
+        "case_id": 0,
+        "shape": other,
+        "n": 64,
+    }
+    assert fresh({"case_id": 0, "shape": "[1, 1]"}) is None
 
 
 def test_spread() -> None:

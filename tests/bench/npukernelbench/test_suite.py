@@ -94,6 +94,20 @@ def test_whole_operators_by_name(path: Path, tmp_path: Path) -> None:
     assert "off by" in (twice.reason or "")
 
 
+def test_an_answer_for_the_tested_sizes_alone_scores_nothing(path: Path, tmp_path: Path) -> None:
+    files = tiny_suite.project("Twice", "twice", 2.0)
+    host = files["op_host/twice.cpp"]
+    size = "context->GetInputShape(0)->GetStorageShape().GetShapeSize()"
+    assert size in host
+    files["op_host/twice.cpp"] = host.replace(size, str(4 * 64))
+    tiny_suite.write(tmp_path / "answers/Twice", files)
+    (twice,), scores = attempts(path, tmp_path, "Twice", answers=str(tmp_path / "answers"), cases=1)
+    assert (twice.published, twice.strict, twice.passed) == (True, True, False)
+    assert {found.kind for found in twice.cheats} >= {"tested-shapes-only"}
+    assert "[4, 128]" in (twice.reason or "")
+    assert scores["level 1 precision pass rate"] == 0.0
+
+
 def test_what_does_not_go_together(path: Path, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no tasks"):
         open_suite(Settings(suite="npukernelbench", path=str(tmp_path)))

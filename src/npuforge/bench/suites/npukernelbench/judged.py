@@ -11,11 +11,13 @@ from typing import Any
 
 import msgspec
 
+from npuforge.bench.attempt import Cheat
+from npuforge.bench.cheats.kinds import cheat, once
 from npuforge.bench.suites.npukernelbench.answers import kernel_name, operator_name
 from npuforge.bench.suites.npukernelbench.known import known
 from npuforge.bench.suites.npukernelbench.outcome import CaseOutcome, Sample
-from npuforge.bench.suites.npukernelbench.smaller import smaller
-from npuforge.bench.tables import Row
+from npuforge.bench.suites.npukernelbench.smaller import fresh, smaller
+from npuforge.bench.tables import Row, spread
 from npuforge.bench.tables.solve import LAUNCH_LIMITS
 from npuforge.bench.task import Task
 from npuforge.eager import Baseline, baseline
@@ -34,6 +36,7 @@ _SCRIPT = Path(__file__).with_name("answer_script.py")
 _PACKAGE = Path(__file__).parents[3]
 _LIMITS = Limits(cpu_s=7200.0, wall_s=14400.0, memory_bytes=12 * GIB, processes=8)
 _MOST_JSON = 256 << 20
+_FRESH = 2
 
 
 class _Line(msgspec.Struct, frozen=True):
@@ -51,6 +54,7 @@ class _Line(msgspec.Struct, frozen=True):
     max_abs: float | None = None
     max_rel: float | None = None
     signed: _Line | None = None
+    cheats: list[Cheat] = []
     unusable: str | None = None
     error: str | None = None
 
@@ -61,6 +65,7 @@ class AnswerJudge:
 
     task: Task
     soc: str
+    static: bool = False  # answers are for one size alone
 
     def judge(self, project: Path, rows: Sequence[Row]) -> Sample:
         """`UsageError` where the suite's own binding is at fault."""
@@ -82,8 +87,7 @@ class AnswerJudge:
             return sample
         with tempfile.TemporaryDirectory(prefix="npuforge-answer-") as work:
             binding = self._binding(Path(work))
-            taken = [smaller(row) or row for row in rows]
-            done, lines = self._run(Path(work) / "scratch", binding, operators, taken)
+            done, lines = self._run(Path(work) / "scratch", binding, operators, rows)
         _judged(sample, source.kernel_diagnostics(), rows, lines, done, self._baseline)
         return sample
 
@@ -107,12 +111,14 @@ class AnswerJudge:
         rows: Sequence[Row],
     ) -> tuple[CandidateResult, list[_Line]]:
         scratch.mkdir()
+        taken = [smaller(row) or row for row in rows]
         job = {
             "script": str(_SCRIPT),
             "adapter": str(ADAPTER),
             "package": str(_PACKAGE.parent),
             "place": str(self.task.place.resolve()),
-            "rows": list(rows),
+            "rows": taken,
+            "fresh": [] if self.static else self._fresh(taken),
             "calls": known()["calls"],
         }
         done = run_job(
@@ -127,6 +133,11 @@ class AnswerJudge:
             timed=True,
         )
         return done, _lines(scratch / "cases.jsonl")
+
+    def _fresh(self, rows: Sequence[Row]) -> list[Row]:
+        """The first and the last case at sizes of our own."""
+        found = [fresh(row) for row in spread(rows, _FRESH)]
+        return [row for row in found if row is not None]
 
     def _baseline(self, line: _Line) -> Baseline | None:
         if not line.eager:
@@ -172,10 +183,28 @@ def _judged(
         if line.signed is not None and line.signed.strict is False:
             sample.sound = False
             sample.problem = f"case {outcome.number} with values around zero: {line.signed.told}"
+    if sample.precise:
+        sample.cheats += _cheats(lines, len(rows))
     stopped = done.error or "the run ended early"
     for row in rows[len(lines) :]:
         lost = Case([], [], False, message=stopped)
         sample.cases.append(CaseOutcome(int(row["case_id"]), lost, False, False, stopped))
+
+
+def _cheats(lines: Sequence[_Line], own: int) -> list[Cheat]:
+    """What counts where the suite's check gives credit; `own` lines are of the suite's cases.
+
+    Other sizes must do by the judgements that those of the table do by.
+    """
+    found: list[Cheat] = []
+    exact = all(line.strict for line in lines[:own])
+    for line in lines[own:]:
+        if line.unusable is not None or (line.published and (line.strict or not exact)):
+            continue
+        told = line.error or line.message or line.told
+        found.append(cheat("tested-shapes-only", f"{', '.join(map(str, line.shapes))}: {told}"))
+    found += [one for line in lines[:own] for one in line.cheats]
+    return once(found)
 
 
 def _outcome(number: int, line: _Line) -> CaseOutcome:

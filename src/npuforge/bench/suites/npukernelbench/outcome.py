@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from npuforge.bench.attempt import Attempt, State
+from npuforge.bench.attempt import Attempt, Cheat, State
+from npuforge.bench.cheats.kinds import once
 from npuforge.bench.task import Task
 from npuforge.eager import Baseline, compared
 from npuforge.twin.timing.report import TimingReport
@@ -51,6 +52,7 @@ class Sample:
     advice: list[Advice] = field(default_factory=list)
     races: list[Race] = field(default_factory=list)
     sound: bool = True  # our own cases hold, where there are some beside the suite's
+    cheats: list[Cheat] = field(default_factory=list)
     problem: str | None = None  # why there are no cases, or what is wrong beside them
     isolation: str | None = None
 
@@ -80,6 +82,8 @@ class Sample:
         for case in self.usable:
             if case.failure is not None:
                 return f"case {case.number}: {case.failure}"
+        if self.cheats:
+            return f"cheat, {self.cheats[0].kind}: {self.cheats[0].evidence}"
         if self.problem is not None:
             return self.problem
         broken = [violation for violation in self.violations if violation.severity == "error"]
@@ -93,15 +97,18 @@ def attempt_of(task: Task, number: int, samples: Sequence[Sample]) -> Attempt:
     cases = [case for sample in samples for case in sample.cases]
     usable = [case for case in cases if not case.unusable]
     planned = [case for case in usable if not case.unplanned]
+    honest = [sample for sample in samples if not sample.cheats]  # the others score nothing
     scores: dict[str, float | None] = {
         "samples": float(len(samples)),
         "parsed": float(sum(sample.parsed for sample in samples)),
         "compiled": float(sum(sample.compiled is True for sample in samples)),
-        "precise": float(sum(sample.precise for sample in samples)),
+        "precise": float(sum(sample.precise for sample in honest)),
         "cases": float(len(usable)),
         "cases_planned": float(len(planned)),
         "cases_scaled": float(sum(case.scaled for case in usable)),
-        "cases_passed": float(sum(case.published is True for case in usable)),
+        "cases_passed": float(
+            sum(case.published is True for sample in honest for case in sample.usable)
+        ),
         **_times(usable),
     }
     reason = next((sample.reason for sample in samples if sample.reason is not None), None)
@@ -125,16 +132,24 @@ def attempt_of(task: Task, number: int, samples: Sequence[Sample]) -> Attempt:
         advice=_once([item for sample in samples for item in sample.advice]),
         races=_once([item for sample in samples for item in sample.races]),
         cases=[case.case for case in cases],
-        correct=published and strict,
         isolation=next((s.isolation for s in samples if s.isolation is not None), None),
     )
     timed = next((case for case in usable if case.timing is not None), None)
     if timed is not None and timed.timing is not None:
         verdict = compared(replace(verdict, **timed.timing.verdict_fields()), timed.baseline)
-    if published and strict:
+    cheats = once([item for sample in samples for item in sample.cheats])
+    if published and strict and not cheats:
         reason = None
     return Attempt(
-        task.name, number, "judged", verdict, published, strict, reason=reason, scores=scores
+        task.name,
+        number,
+        "judged",
+        replace(verdict, correct=published and strict and not cheats),
+        published,
+        strict,
+        cheats,
+        reason,
+        scores,
     )
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows whose tensors are too large to be computed here, at smaller sizes."""
+"""Rows at other sizes: smaller ones where they are too large here, and ones not in the table."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ _SHAPE = re.compile(r"\[([\d, ]+)\]")
 _NUMBER = re.compile(r"\d+")
 _MOST = 100_000_000  # elements in the shapes of a row
 _TARGET = 8_000_000
+_ALIGNMENT = 128  # elements; kernels may count on what all rows share
 
 
 def smaller(row: Row) -> Row | None:
@@ -22,9 +23,17 @@ def smaller(row: Row) -> Row | None:
     if _elements(row) <= _MOST:
         return None
     while _elements(row) > _TARGET:
-        largest = max(extent for shape in _shapes(row) for extent in shape)
-        row = {name: _halved(name, value, largest) for name, value in row.items()}
+        largest = _largest(row)
+        row = _with_extent(row, largest, largest // 2)
     return row
+
+
+def fresh(row: Row) -> Row | None:
+    """The row at sizes of its own: its largest extent is another multiple of what it is one of."""
+    extent = _largest(row)
+    aligned = min(extent & -extent, _ALIGNMENT)
+    other = extent - aligned or extent + aligned
+    return _with_extent(row, extent, other) if extent > 1 else None
 
 
 def _is_shape(name: str, value: object) -> bool:
@@ -40,7 +49,12 @@ def _elements(row: Row) -> int:
     return sum(math.prod(shape) for shape in _shapes(row))
 
 
-def _halved(name: str, value: object, extent: int) -> object:
-    if not _is_shape(name, value):
-        return value
-    return re.sub(rf"\b{extent}\b", str(extent // 2), str(value))
+def _largest(row: Row) -> int:
+    return max((extent for shape in _shapes(row) for extent in shape), default=0)
+
+
+def _with_extent(row: Row, extent: int, other: int) -> Row:
+    return {
+        name: re.sub(rf"\b{extent}\b", str(other), value) if _is_shape(name, value) else value
+        for name, value in row.items()
+    }

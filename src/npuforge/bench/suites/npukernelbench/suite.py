@@ -124,7 +124,7 @@ class NpuKernelBench:
             return none(task, sample, "missing", "the suite has no answer")
         unfit, _ = known.broken_cases(task)
         kept = [row for row in cases if row["case_id"] not in unfit]
-        judge = AnswerJudge(task, self.settings.soc)
+        judge = AnswerJudge(task, self.settings.soc, self._static)
         try:
             groups = [[row] for row in kept] if self._static else [kept]
             attempt = attempt_of(task, sample, [judge.judge(project, group) for group in groups])
@@ -138,7 +138,7 @@ class NpuKernelBench:
     def _given(
         self, folder: Path, task: Task, sample: int, cases: list[Row], place: Path
     ) -> Attempt:
-        judge = AnswerJudge(task, self.settings.soc)
+        judge = AnswerJudge(task, self.settings.soc, self._static)
         found: list[Sample] = []
         groups = [[row] for row in cases] if self._static else [cases]
         for group in groups:
