@@ -15,6 +15,7 @@ from npuforge.bench.settings import Settings
 from npuforge.bench.suites.cannbench import checkout, inputs, open_suite, protocol, rows
 from npuforge.bench.suites.cannbench.suite import totals
 from npuforge.bench.suites.cannbench.times import anchor
+from npuforge.bench.tables.smaller import elements
 from npuforge.errors import UsageError
 from npuforge.verdict import Verdict
 
@@ -144,7 +145,7 @@ def test_large_cases_are_scaled_down_together() -> None:
         assert row_count == indices
         assert absent is None
         assert option["ranges"][1] == [0, row_count - 1]
-        assert rows.elements(option["shapes"]) <= 10_000
+        assert elements(option["shapes"]) <= 10_000
         assert row_size <= 64
     assert rows.scaled(given, 100_000) == []
 

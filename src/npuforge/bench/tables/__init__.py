@@ -13,7 +13,9 @@ returns an object with
 * `arguments(row) -> list`: what the reference is called with, the same kinds of things;
 * `check(row, arguments, wanted, given) -> (bool, str, dict[str, float | None])`: the suite's own
   check of `given` against `wanted`, what the reference returned for `arguments`: whether it passes,
-  a line to show, and figures to keep. `given` is nested as `wanted` is.
+  a line to show, and figures to keep. `given` is nested as `wanted` is;
+* `drawn(row) -> list`, where `arguments` seeds by itself, as its suite does: the same kinds of
+  things by whatever random numbers come next.
 
 Tensors are made on torch's default device (`torch.get_default_device()` where a device is asked
 for), which is `meta` while a graph is captured. The caller seeds torch, numpy and random before

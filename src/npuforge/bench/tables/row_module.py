@@ -33,7 +33,8 @@ class RowModule:
 
     def get_inputs(self) -> list[Any]:
         """The tensors among fresh arguments; whoever calls has seeded the generators."""
-        return nesting.tensors(self.task.arguments(self.row))
+        drawn = getattr(self.task, "drawn", self.task.arguments)
+        return nesting.tensors(drawn(self.row))
 
     def arguments(self) -> Any:
         """The row's arguments, the same every time."""

@@ -86,6 +86,10 @@ class _Solver:
         """A new program, with this row as its example."""
         try:
             program = self.writer.write(result.number)
+        except RequestError as error:  # no graph: perhaps for want of a device
+            result.unusable = self.broken(result.number)
+            result.unplanned = str(error) if result.unusable is None else None
+            return None
         except NpuforgeError as error:  # no plan, or one that is no program
             result.unplanned = str(error)
             return None
@@ -99,6 +103,19 @@ class _Solver:
         known = _Known(described.key, result.number, program)
         self.known.append(known)
         return known
+
+    def broken(self, number: int) -> str | None:
+        """Why nobody can be judged on the row; None where its reference runs."""
+        stand_in = self.session.table.stand_ins.get(number)
+        told: str | None = None
+        for row in stand_in.options if stand_in is not None else (number,):
+            try:
+                self.session.make(row, None)
+            except RequestError as error:
+                told = told or f"the reference fails: {error}"
+            else:
+                return None
+        return told
 
     def ran(self, result: RowResult, known: _Known) -> bool:
         """Run and judge the row; False where the program does not take its sizes."""

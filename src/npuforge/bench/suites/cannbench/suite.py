@@ -16,6 +16,7 @@ from npuforge.bench.suite import Score
 from npuforge.bench.suites import checkout as users_checkout
 from npuforge.bench.suites.cannbench import answers, checkout, protocol, rows, score, times
 from npuforge.bench.tables import RowResult, Solved, StandIn, Table, solve, spread
+from npuforge.bench.tables.smaller import elements
 from npuforge.bench.task import Task
 from npuforge.errors import UsageError
 from npuforge.generate import strategies
@@ -140,7 +141,7 @@ class CannBench:
             smaller = rows.scaled(row, here.checked_elements)
             if smaller:
                 options = tuple(range(len(every), len(every) + len(smaller)))
-                instead = rows.elements(row["shapes"]) > here.judged_elements
+                instead = elements(row["shapes"]) > here.judged_elements
                 stand_ins[number] = StandIn(options, instead)
                 every += smaller
         name = operator.path.rsplit("/", 1)[-1]

@@ -96,7 +96,8 @@ def _case(task: Any, row: dict[str, Any], number: int) -> dict[str, Any]:
         reference = module.reference()
         wanted = reference(*nesting.copied(arguments))
     except Exception as problem:
-        return {**found, "unusable": f"{type(problem).__name__}: {problem}"}
+        told = f"the reference fails: {type(problem).__name__}: {problem}"
+        return {**found, "unusable": told}
     try:
         given = _candidate(task, row, number)(*nesting.copied(arguments))
         passed, message, _ = task.check(row, arguments, wanted, given)

@@ -15,9 +15,9 @@ from npuforge.bench.attempt import Cheat
 from npuforge.bench.cheats.kinds import cheat, once
 from npuforge.bench.suites.npukernelbench.answers import kernel_name, operator_name
 from npuforge.bench.suites.npukernelbench.known import known
-from npuforge.bench.suites.npukernelbench.outcome import CaseOutcome, Sample
 from npuforge.bench.suites.npukernelbench.smaller import fresh, smaller
 from npuforge.bench.tables import Row, spread
+from npuforge.bench.tables.outcome import CaseOutcome, Sample
 from npuforge.bench.tables.solve import LAUNCH_LIMITS
 from npuforge.bench.task import Task
 from npuforge.eager import Baseline, baseline

@@ -15,10 +15,10 @@ from npuforge.bench.suites import checkout
 from npuforge.bench.suites.npukernelbench import answers, known
 from npuforge.bench.suites.npukernelbench.case_table import rows
 from npuforge.bench.suites.npukernelbench.judged import AnswerJudge
-from npuforge.bench.suites.npukernelbench.outcome import Sample, attempt_of, none
 from npuforge.bench.suites.npukernelbench.planned import planned
 from npuforge.bench.suites.npukernelbench.scoring import WEIGHTS, scores
 from npuforge.bench.tables import Row, spread
+from npuforge.bench.tables.outcome import Sample, attempt_of, none
 from npuforge.bench.task import Task
 from npuforge.errors import UsageError
 

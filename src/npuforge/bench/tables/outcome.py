@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the cases of an answer gave, and the attempt that comes of it.
 
-Time is per case in the suite's protocol: the verdict has the first case's, `scores` the means.
+Time is per case: the verdict has the first case's, `scores` the means.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class CaseOutcome:
     `scaled`: a smaller version was judged in its place.
     """
 
-    number: int  # the suite's case_id
+    number: int  # as the suite counts its cases
     case: Case
     published: bool | None = None
     strict: bool | None = None
@@ -113,7 +113,7 @@ def attempt_of(task: Task, number: int, samples: Sequence[Sample]) -> Attempt:
     }
     reason = next((sample.reason for sample in samples if sample.reason is not None), None)
     if cases and not usable:
-        why = f"the suite's reference fails: {cases[0].failure}"
+        why = cases[0].failure or "no case can be judged"
         return none(task, number, "unusable", why, scores)
     if len(planned) < len(usable):
         first = next(case for case in usable if case.unplanned)
