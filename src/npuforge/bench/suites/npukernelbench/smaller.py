@@ -12,7 +12,7 @@ _SHAPE = re.compile(r"\[([\d, ]+)\]")
 _NUMBER = re.compile(r"\d+")
 _MOST = 100_000_000  # elements in the shapes of a row
 _TARGET = 8_000_000
-_ALIGNMENT = 128  # elements; kernels may count on what all rows share
+_ALIGNMENT = 128
 
 
 def smaller(row: Row) -> Row | None:
@@ -29,10 +29,11 @@ def smaller(row: Row) -> Row | None:
 
 
 def fresh(row: Row) -> Row | None:
-    """The row at sizes of its own: its largest extent is another multiple of what it is one of."""
+    """The row at sizes of its own: half its largest extent, or another multiple of what that is one
+    of, so that a kernel may go on counting on what all rows share."""
     extent = _largest(row)
     aligned = min(extent & -extent, _ALIGNMENT)
-    other = extent - aligned or extent + aligned
+    other = extent // 2 if extent % (2 * _ALIGNMENT) == 0 else extent - aligned or extent + aligned
     return _with_extent(row, extent, other) if extent > 1 else None
 
 
