@@ -363,3 +363,32 @@ def test_scatter_does_not_write_over_its_index() -> None:
     wrong = PLACES.replace("@T@", "int32").replace("@OP@(new, chosen", "scatter(chosen, chosen")
     with pytest.raises(TileError, match="TL-12"):
         lower(wrong)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+def test_division_by_a_number_is_rounded_once(dtype: str) -> None:
+    text = flat_program(
+        f"x: tl.input(tl.{dtype}), w: tl.input(tl.float32)",
+        f"y: tl.output(tl.{dtype}, x.shape), z: tl.output(tl.{dtype}, x.shape), "
+        "v: tl.output(tl.float32, w.shape)",
+        f"a = tl.alloc_ub(n, dtype=tl.{dtype})\nb = tl.alloc_ub(n, dtype=tl.{dtype})\n"
+        f"c = tl.alloc_ub(n, dtype=tl.{dtype})\nd = tl.alloc_ub(n, dtype=tl.float32)\n"
+        "e = tl.alloc_ub(n, dtype=tl.float32)",
+        "tl.load(x, a)\ntl.load(w, d)",
+        """
+tl.div(b, a, 127.0)
+tl.div(c, a, 4.0)
+share = tl.extract_scalar(d, 0)
+tl.div(e, d, share)
+""",
+        "tl.store(y, b)\ntl.store(z, c)\ntl.store(v, e)",
+    )
+    program = Differential(text)
+    for n in (1, 7, 64, 2048):
+        x = (RNG.normal(size=n) * 100).astype(dtype)
+        w = RNG.uniform(0.3, 9, n).astype(np.float32)
+        program.agree({"x": x, "w": w})
+        found = program.twin.launch({"x": x, "w": w}, {}, mode="check").tensors
+        np.testing.assert_array_equal(found["y"].values(), x / np.dtype(dtype).type(127))
+        np.testing.assert_array_equal(found["z"].values(), x / np.dtype(dtype).type(4))
+        np.testing.assert_array_equal(found["v"].values(), w / w[0])

@@ -66,6 +66,30 @@ def test_whole_numbers_are_divided_downwards() -> None:
     agree(divided, case(40), case(7))
 
 
+def test_quotients_are_rounded_once() -> None:
+    def levels(x: Any, scale: Any) -> Any:
+        own = x.abs().amax(-1, keepdim=True) / 127
+        row = x / scale
+        return (
+            torch.round(x / own).to(torch.int8),
+            torch.floor(x / 0.3).to(torch.int32),
+            row > torch.round(row * 3) / 3,
+            torch.round(x / x.shape[1] * 1000).to(torch.int32),
+            torch.round(x / scale[0] * 0.5).to(torch.int32),
+        )
+
+    # Halves of a step of the first result, which a second rounding would move.
+    def case(rows: int, cols: int) -> list[torch.Tensor]:
+        x = normal(rows, cols) * 3
+        step = x.abs().amax(-1, keepdim=True) / 127
+        x[:, 1:] = torch.where(
+            x[:, 1:].abs() < step * 126, torch.floor(x[:, 1:] / step) * step + step / 2, x[:, 1:]
+        )
+        return [x, normal(cols).abs() + 0.1]
+
+    agree(levels, case(60, 300), case(3, 7))
+
+
 def test_numbers_that_follow_from_extents() -> None:
     def smoothed(x: Any, places: Any) -> Any:
         return functional.cross_entropy(x, places, label_smoothing=0.1)

@@ -14,7 +14,7 @@ from npuforge.dtypes import DType
 from npuforge.lower import library
 from npuforge.lower.casts import cast_steps
 from npuforge.lower.context import Context, device_type
-from npuforge.lower.geometry import element_bytes
+from npuforge.lower.geometry import BLOCK_BYTES, element_bytes
 from npuforge.lower.scratch import scratch_size
 from npuforge.tile import ops
 from npuforge.tile.expr import Binary, Call, Const, Expr, Type, align_up, fold, mul
@@ -120,6 +120,8 @@ def _binary(op: Op, context: Context) -> Lines:
 
 def _tile_scalar(op: Op, a: View, scalar: Expr, context: Context) -> Lines:
     dst = op.outs[0]
+    if op.name == "div" and not _exact_reciprocal(scalar):
+        return _divided(dst, a, scalar, context)
     api = _SCALAR_API.get(op.name, "Adds" if op.name == "sub" else "Muls")
     if op.name == "sub":
         zero = Const(0.0 if scalar.type is Type.FLOAT else 0)
@@ -128,6 +130,27 @@ def _tile_scalar(op: Op, a: View, scalar: Expr, context: Context) -> Lines:
         scalar = fold(Binary("/", Const(1.0), scalar))
     value = context.scalar(scalar, _dtype(dst))
     return context.each_row([dst, a], f"{api}({{0}}, {{1}}, {value}, {{n}});")
+
+
+def _exact_reciprocal(scalar: Expr) -> bool:
+    """Whether a product with the reciprocal is the quotient: a power of two, in half's range."""
+    if not isinstance(scalar, Const):
+        return False
+    fraction, exponent = math.frexp(scalar.value)
+    return abs(fraction) == 0.5 and abs(exponent) < 14
+
+
+def _divided(dst: View, a: View, scalar: Expr, context: Context) -> Lines:
+    """A tile divided by a number: a product with the reciprocal would round twice."""
+    dtype = _dtype(dst)
+    block = f"work.ReinterpretCast<{device_type(dtype)}>()"
+    value = context.scalar(scalar, dtype)
+    context.need_scratch(Const(BLOCK_BYTES))
+    name = context.helper("DivBlock")
+    return [
+        f"Duplicate({block}, {value}, {BLOCK_BYTES // element_bytes(dst.buffer)});",
+        *context.each_row([dst, a], f"{name}({{0}}, {{1}}, {block}, {{n}});"),
+    ]
 
 
 def _scalar_tile(op: Op, scalar: Expr, b: View, context: Context) -> Lines:

@@ -60,10 +60,9 @@ def mul(a: Operand, b: Operand, dtype: str) -> Value:
 
 
 def div(a: Operand, b: Operand, dtype: str) -> Value:
-    """True division; by a number it is a product with the reciprocal."""
-    number = _number(b)
-    if number is not None and number != 0 and math.isfinite(1.0 / number):
-        return mul(a, 1.0 / number, dtype)
+    """True division."""
+    if _number(b) == 1 and isinstance(a, Value):
+        return cast(a, dtype)
     return apply("div", dtype, a, b)
 
 

@@ -35,7 +35,6 @@ _WHOLE_DIVISION = {"floor_div": "floor", "trunc_div": "trunc"}
 _COMPARE = ("lt", "le", "gt", "ge", "eq", "ne")
 _SWAPPED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
 _LOGIC = {"and": "mask_and", "or": "mask_or"}
-_RANK: dict[Class, int] = {"one": 0, "row": 1, "col": 1, "full": 2, "turned": 2, "thin": 1}
 
 
 def kind_of(dtype: str) -> Kind:
@@ -394,15 +393,8 @@ class ItemCode:
     def _binary(self, item: Item, cls: Class, kind: Kind) -> Reg:
         op = item.op
         a, b = (self.operand(arg, kind) for arg in item.args)
-        if op == "div":
-            if kind == "int32":
-                raise PlanError("division of whole numbers is not planned")
-            if isinstance(b, Reg) and _RANK[b.cls] < _RANK[cls] and not isinstance(a, str):
-                # One reciprocal for the row or tile, then a product: division is the slow one.
-                b = self.emit("tl.div({d}, {0}, {1})", b.cls, kind, "1.0", b)
-                op = "mul"
-            elif isinstance(b, str) and not isinstance(a, str):
-                b, op = f"1.0 / {b}" if not _is_number(b) else _float(1.0 / float(b)), "mul"
+        if op == "div" and kind == "int32":
+            raise PlanError("division of whole numbers is not planned")
         same = [x for x in (a, b) if isinstance(x, Reg) and x.cls == cls]
         if not same:
             a = self.widened(a, cls, kind)
