@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from npuforge.bench.suites.npukernelbench.case_table import rows
-from npuforge.bench.suites.npukernelbench.smaller import fresh, smaller
+from npuforge.bench.suites.npukernelbench.smaller import fresh, scaled, smaller
 from npuforge.bench.tables import spread
 from npuforge.errors import UsageError
 
@@ -54,6 +54,7 @@ def test_large_rows_are_made_smaller() -> None:
     assert smaller({**row, "x_shape": "[8, 2048, 2048]"}) is None
     found = smaller(row)
     assert found == {**row, "x_shape": "[128, 128, 128]", "w_shape": "[128]"}
+    assert scaled(row) == {**row, "x_shape": "[64, 64, 64]", "w_shape": "[64]"}
 
 
 @pytest.mark.parametrize(

@@ -12,17 +12,23 @@ _SHAPE = re.compile(r"\[([\d, ]+)\]")
 _NUMBER = re.compile(r"\d+")
 _MOST = 100_000_000  # elements in the shapes of a row
 _TARGET = 8_000_000
+_SCALED = 1_000_000
 _ALIGNMENT = 128
 
 
 def smaller(row: Row) -> Row | None:
-    """The row with the same ranks and fewer elements; None where it is not too large.
+    """The row with the same ranks and fewer elements; None where it is not too large."""
+    return _below(row, _TARGET) if _elements(row) > _MOST else None
 
-    What is one extent in several shapes stays one: the largest is halved wherever it stands.
-    """
-    if _elements(row) <= _MOST:
-        return None
-    while _elements(row) > _TARGET:
+
+def scaled(row: Row) -> Row:
+    """The row as `--shapes scaled` has it, with so few elements that all cases take little time."""
+    return _below(row, _SCALED)
+
+
+def _below(row: Row, most: int) -> Row:
+    """What is one extent in several shapes stays one: the largest is halved wherever it stands."""
+    while _elements(row) > most:
         largest = _largest(row)
         row = _with_extent(row, largest, largest // 2)
     return row

@@ -17,6 +17,7 @@ from npuforge.bench.suites.npukernelbench.case_table import rows
 from npuforge.bench.suites.npukernelbench.judged import AnswerJudge
 from npuforge.bench.suites.npukernelbench.planned import planned
 from npuforge.bench.suites.npukernelbench.scoring import WEIGHTS, scores
+from npuforge.bench.suites.npukernelbench.smaller import scaled
 from npuforge.bench.tables import Row, spread
 from npuforge.bench.tables.outcome import Sample, attempt_of, none
 from npuforge.bench.task import Task
@@ -32,6 +33,8 @@ def open_suite(settings: Settings) -> NpuKernelBench:
         raise UsageError("strategies write whole operators: --interface kernel goes with --answers")
     if settings.interface == "kernel" and settings.answers == REFERENCE:
         raise UsageError("the suite's own answers are whole operators: use --interface full")
+    if settings.shapes == "v0":
+        raise UsageError("npukernelbench has one set of shapes: --shapes current or scaled")
     return NpuKernelBench(settings, _tasks(checkout(settings)))
 
 
@@ -100,6 +103,8 @@ class NpuKernelBench:
         if lacking:
             raise UsageError(f"the task has no {lacking[0]}")
         table = rows(folder / "test_cases.csv")
+        if self.settings.shapes == "scaled":
+            table = [scaled(row) for row in table]
         if self._static:
             wanted = range(self.settings.cases or _STATIC_CASES)
             return [row for row in table if row["case_id"] in wanted]
