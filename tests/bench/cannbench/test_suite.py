@@ -90,6 +90,28 @@ def test_the_planner_and_then_its_answer(
     assert given.attempt(task, 1, tmp_path / "none").state == "missing"
 
 
+def test_an_answer_in_half_precision_scores_nothing(place: Path, tmp_path: Path) -> None:
+    """Written for a reference that rounds to half precision, judged where it does not."""
+    folder = place / "tasks" / "level1" / "scaled_add"
+    for file in (folder / "proto.yaml", folder / "cases.yaml"):
+        file.write_text(file.read_text().replace("float16", "float32"))
+    golden = GOLDEN.replace("wide.to(x.dtype)", "wide.float()")
+    rounded = golden.replace("wide.float()", "wide.half().float()")
+    (folder / "golden.py").write_text(rounded)
+    settings = Settings(suite="cannbench", path=str(place), cases=1)
+    suite = open_suite(settings)
+    (task,) = suite.tasks()
+    assert suite.attempt(task, 0, tmp_path).passed
+    (folder / "golden.py").write_text(golden)
+    (tmp_path / "given").mkdir()
+    (tmp_path / "answer" / "program0").rename(tmp_path / "given" / "scaled_add")
+    given = open_suite(msgspec.structs.replace(settings, answers=str(tmp_path / "given")))
+    answered = given.attempt(task, 0, tmp_path / "none")
+    assert (answered.published, answered.passed) == (True, False)
+    assert [found.kind for found in answered.cheats] == ["precision"]
+    assert answered.scores["score"] == 0.0
+
+
 def test_what_cannot_be_judged_says_so(place: Path, tmp_path: Path) -> None:
     folder = place / "tasks" / "level1" / "scaled_add"
     (folder / "golden.py").write_text(GOLDEN.replace("alpha * y", "missing * y"))

@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from npuforge.bench.attempt import Cheat
 from npuforge.eager import Baseline
 from npuforge.generate.proof import Proof
 from npuforge.lower.on_twin import TwinProgram
@@ -91,6 +92,7 @@ class Solved:
     races: list[Race] = field(default_factory=list)
     isolation: str | None = None
     broken: list[Diagnostic] = field(default_factory=list)  # what does not compile
+    cheats: list[Cheat] = field(default_factory=list)
 
     def keep(self, found: Any) -> None:
         """Take the findings of a launch or a proof; each is said once."""

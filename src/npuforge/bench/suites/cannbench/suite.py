@@ -203,7 +203,7 @@ def _attempt(
         advice=solved.advice,
         races=solved.races,
         cases=[_case(one) for one in judged],
-        correct=None if published is None else bool(published and strict),
+        correct=None if published is None else bool(published and strict and not solved.cheats),
         time_us=time_us,
         baseline_us=baseline_us,
         baseline_source=_source(compared),
@@ -218,8 +218,9 @@ def _attempt(
         verdict,
         published=published,
         strict=strict,
+        cheats=solved.cheats,
         reason=_reason(judged, solved),
-        scores=_scores(judged, compiled is not False),
+        scores=_scores(judged, counts=compiled is not False and not solved.cheats),
         files=files,
     )
 
@@ -232,15 +233,16 @@ def _state(judged: Sequence[_Judged]) -> State:
     return "judged"
 
 
-def _scores(judged: Sequence[_Judged], compiled: bool) -> dict[str, float | None]:
-    """The operator's own figures; the mean of HAP is over cases that are right."""
+def _scores(judged: Sequence[_Judged], *, counts: bool) -> dict[str, float | None]:
+    """The operator's own figures; the mean of HAP is over cases that are right. What does not
+    compile, or cheats, scores nothing."""
     right = [one for one in judged if one.accurate]
     haps = [one.hap for one in right if one.hap is not None]
     cases = [score.CaseScore(one.ran, one.accurate, one.hap) for one in judged]
     cut = [score.CaseScore(one.ran, one.accurate, one.cut_hap) for one in judged]
     return {
-        "score": score.operator(compiled, cases),
-        "score_cut": score.operator(compiled, cut),
+        "score": score.operator(counts, cases),
+        "score_cut": score.operator(counts, cut),
         "accuracy": len(right) / len(judged),
         "hap": math.fsum(haps) / len(haps) if haps else None,
         "cases": float(len(judged)),
@@ -290,6 +292,8 @@ def _reason(judged: Sequence[_Judged], solved: Solved) -> str | None:
         one, said = failed[0]
         count = f"{len(failed)} of {len(judged)} cases" if len(failed) > 1 else "a case"
         return f"{count}, first case {one.case.number}: {said}"
+    if solved.cheats:
+        return f"cheat, {solved.cheats[0].kind}: {solved.cheats[0].evidence}"
     if solved.races:
         return f"race: {solved.races[0].message}"
     broken = [violation for violation in solved.violations if violation.severity == "error"]
