@@ -15,6 +15,7 @@ import sys
 import time
 import traceback
 import warnings
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -278,13 +279,18 @@ def plain(value: Any) -> Any:
     return None if isinstance(value, torch.Tensor) else number_or_name(value)
 
 
+class RefusedError(Exception):
+    """The module dispatches an operation that nobody has a use for: the last one noted."""
+
+
 class Dispatched(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Notes every operation that reaches the device."""
+    """Notes every operation that reaches the device, up to the first that is `refused`."""
 
     MOST = 20_000
 
-    def __init__(self) -> None:
+    def __init__(self, refused: Collection[str] = ()) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
+        self.refused = refused
         self.operations: list[dict[str, Any]] = []
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -313,16 +319,25 @@ class Dispatched(TorchDispatchMode):  # type: ignore[no-untyped-call]
             raise RuntimeError(f"more than {self.MOST} different operations")
         else:
             self.operations.append({**entry, "count": 1})
+        if entry["op"] in self.refused:
+            raise RefusedError
         return result
 
 
-def dispatched(module: Any, device: str = "meta") -> list[dict[str, Any]]:
-    """What eager execution dispatches; nothing for a module that needs data, where it has none."""
+def dispatched(
+    module: Any, device: str = "meta", refused: Collection[str] = ()
+) -> list[dict[str, Any]]:
+    """What eager execution dispatches; nothing for a module that needs data, where it has none.
+
+    With an operation that is `refused` it ends there.
+    """
+    log = Dispatched(refused)
     try:
         model, inputs = example(module, device)
-        log = Dispatched()
         with torch.no_grad(), log:
             model(*inputs)
+    except RefusedError:
+        pass
     except Exception:  # a branch on data: the time of eager execution is then not modelled
         return []
     return log.operations
@@ -332,10 +347,9 @@ def main() -> None:
     job = json.loads(Path("job.json").read_text("utf-8"))
     try:
         module = load(job["file"])
-        eager = dispatched(module)
-        refused = next((entry for entry in eager if entry["op"] in job["refused"]), None)
-        if refused is not None:
-            put(Path("graph.json"), {"refused": refused})
+        eager = dispatched(module, refused=job["refused"])
+        if eager and eager[-1]["op"] in job["refused"]:
+            put(Path("graph.json"), {"refused": eager[-1]})
             return
         captured = capture(module)
         answer = described(captured, job["name"], eager)
