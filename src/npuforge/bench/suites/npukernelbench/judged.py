@@ -66,6 +66,7 @@ class AnswerJudge:
     task: Task
     soc: str
     static: bool = False  # answers are for one size alone
+    reference: bool = False  # the suite's own: what they cannot do is a weakness, no cheat
 
     def judge(self, project: Path, rows: Sequence[Row]) -> Sample:
         """`UsageError` where the suite's own binding is at fault."""
@@ -89,6 +90,12 @@ class AnswerJudge:
             binding = self._binding(Path(work))
             done, lines = self._run(Path(work) / "scratch", binding, operators, rows)
         _judged(sample, source.kernel_diagnostics(), rows, lines, done, self._baseline)
+        found = _cheats(lines, len(rows)) if sample.precise else []
+        if found and self.reference:
+            sample.sound = False
+            sample.problem = f"{found[0].kind}: {found[0].evidence}"
+        else:
+            sample.cheats += found
         return sample
 
     def _binding(self, work: Path) -> Path:
@@ -183,8 +190,6 @@ def _judged(
         if line.signed is not None and line.signed.strict is False:
             sample.sound = False
             sample.problem = f"case {outcome.number} with values around zero: {line.signed.told}"
-    if sample.precise:
-        sample.cheats += _cheats(lines, len(rows))
     stopped = done.error or "the run ended early"
     for row in rows[len(lines) :]:
         lost = Case([], [], False, message=stopped)

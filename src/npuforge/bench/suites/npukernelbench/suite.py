@@ -129,7 +129,7 @@ class NpuKernelBench:
             return none(task, sample, "missing", "the suite has no answer")
         unfit, _ = known.broken_cases(task)
         kept = [row for row in cases if row["case_id"] not in unfit]
-        judge = AnswerJudge(task, self.settings.soc, self._static)
+        judge = AnswerJudge(task, self.settings.soc, self._static, reference=True)
         try:
             groups = [[row] for row in kept] if self._static else [kept]
             attempt = attempt_of(task, sample, [judge.judge(project, group) for group in groups])
