@@ -3,6 +3,6 @@
 
 from npuforge.bench.cheats.conduct import judge
 from npuforge.bench.cheats.kinds import KINDS, Kind
-from npuforge.bench.cheats.source import inspect
+from npuforge.bench.cheats.source import inspect, inspect_cpp
 
-__all__ = ["KINDS", "Kind", "inspect", "judge"]
+__all__ = ["KINDS", "Kind", "inspect", "inspect_cpp", "judge"]

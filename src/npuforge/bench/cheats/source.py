@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from npuforge.bench.attempt import Cheat
 from npuforge.bench.cheats.cpp_source import SUFFIXES, CppSource
 from npuforge.bench.cheats.kinds import once
@@ -12,9 +14,12 @@ from npuforge.twin.sources.model_answer import ModelAnswer
 
 def inspect(answer: ModelAnswer) -> list[Cheat]:
     """Every finding once. Text that does not parse is no cheat: it does not run either."""
-    paths = sorted(path for path in answer.root.rglob("*") if path.suffix in SUFFIXES)
-    own = frozenset(name for path in paths for name in CppSource.defined(path))
     found = PythonSource(answer.model, answer.model_class, frozenset({answer.module})).cheats()
-    for path in paths:
-        found += CppSource(path, answer.root, own).cheats()
-    return once(found)
+    return once([*found, *inspect_cpp(answer.root)])
+
+
+def inspect_cpp(root: Path) -> list[Cheat]:
+    """The same of the C++ files below a folder."""
+    paths = sorted(path for path in root.rglob("*") if path.suffix in SUFFIXES and path.is_file())
+    own = frozenset(name for path in paths for name in CppSource.defined(path))
+    return once([found for path in paths for found in CppSource(path, root, own).cheats()])

@@ -3,13 +3,16 @@
 
 MultiKernelBench writes `output/<language>/<strategy>/<settings>/<model>/run<k>/<task>.txt`;
 a folder of `<task>.py`, `.txt` or `.json` files will do, and folders in it are further samples.
+A folder `<task>` with an operator project or a kernel and its launch file is an answer too.
 """
 
 from __future__ import annotations
 
 import re
+import shutil
 from pathlib import Path
 
+from npuforge.bench.modules.project_answer import is_project
 from npuforge.bench.task import Task
 from npuforge.twin.sources.model_answer import SUFFIXES
 
@@ -20,10 +23,30 @@ def find(answers: Path, task: Task, sample: int) -> Path | None:
     """The answer to a task of that number; None where there are not so many."""
     name = task.place.stem
     found = [path for suffix in SUFFIXES for path in answers.rglob(f"{name}{suffix}")]
+    found += [path for path in answers.rglob(name) if path.is_dir() and project_in(path)]
     # A category's folder tells tasks of one name apart, where answers are kept so.
     exact = [path for path in found if path.parent.name == task.category]
     ordered = sorted(exact or found, key=lambda path: _natural(path.relative_to(answers)))
-    return ordered[sample] if sample < len(ordered) else None
+    if sample >= len(ordered):
+        return None
+    chosen = ordered[sample]
+    return chosen if chosen.is_file() else project_in(chosen)
+
+
+def project_in(folder: Path) -> Path | None:
+    """The project that a task's folder is, or holds as its one folder that is one."""
+    if is_project(folder):
+        return folder
+    held = [child for child in folder.iterdir() if child.is_dir() and is_project(child)]
+    return held[0] if len(held) == 1 else None
+
+
+def copy(answer: Path, to: Path) -> None:
+    """Keep an answer with the attempt; what a folder's links point to stays where it is."""
+    if answer.is_file():
+        shutil.copyfile(answer, to)
+    else:
+        shutil.copytree(answer, to, symlinks=True, ignore=shutil.ignore_patterns(".git"))
 
 
 def _natural(path: Path) -> list[tuple[int, str]]:

@@ -15,28 +15,17 @@ from npuforge.twin.sources.model_answer import ModelAnswer
 from npuforge.twin.torchbind.candidate import CandidateResult
 
 
-def find(
-    source: ModelAnswer,
-    done: CandidateResult,
-    seen: Seen,
-    references: References,
-    given: list[list[HostTensor]],
-    *,
-    credited: bool,
+def in_python(
+    source: ModelAnswer, done: CandidateResult, seen: Seen, references: References
 ) -> list[Cheat]:
-    """Values count only where the suite's own check gives credit for them: without it a result
-    that is constant or unwritten is a mistake like others."""
-    called = [
-        place for place in range(len(references.checks)) if references.number(place) is not None
-    ]
+    """In the text of a model and its binding, and in what they did."""
+    called = _called(references)
     identities = [
         values.identities(references.inputs(place), references.outputs(place)) for place in called
     ]
     changed = [references.changed(place) for place in called]
     found = inspect(source)
     found += judge(done, seen.calls, identities=identities, changed=changed)
-    if credited:
-        found += _by_values(references, given, called)
     return once(found)
 
 
@@ -50,7 +39,20 @@ def timed_otherwise(checked: CandidateResult, timed: CandidateResult) -> list[Ch
     return [cheat("clock", f"{first[0]} launches where checked, {first[1]} where timed")]
 
 
-def _by_values(
+def in_values(references: References, given: list[list[HostTensor]]) -> list[Cheat]:
+    """Values count only where the suite's own check gives credit for them: without it a result
+    that is constant or unwritten is a mistake like others."""
+    return once(list(_in_values(references, given, _called(references))))
+
+
+def _called(references: References) -> list[int]:
+    """Checks that the task accepts, which are those an answer is called for."""
+    return [
+        place for place in range(len(references.checks)) if references.number(place) is not None
+    ]
+
+
+def _in_values(
     references: References, given: list[list[HostTensor]], called: list[int]
 ) -> Iterator[Cheat]:
     own = [place for place in called if references.checks[place].kind == "published"]

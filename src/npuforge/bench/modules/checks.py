@@ -8,6 +8,7 @@ here keep their rank and alignment and have fewer rows.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -57,11 +58,12 @@ class Check:
         }
 
 
-def checks(graph: Graph | None, protocol: ModuleProtocol, groups: int | None) -> list[Check]:
+def checks(graph: Graph | None, protocol: ModuleProtocol, groups: Sequence[int]) -> list[Check]:
     """All calls, the suite's first. Without a graph the sizes are the task's own."""
-    by_group = [Check(f"group {i}", "published", group=i) for i in range(groups or 0)]
+    by_group = [Check(f"group {i}", "published", group=i) for i in groups]
     if by_group and graph is None:
-        return [*by_group, Check("group 0, signed", "strict", "signed", group=0)]
+        first = groups[0]
+        return [*by_group, Check(f"group {first}, signed", "strict", "signed", group=first)]
     sizes = _computable(graph) if graph is not None else ()
     at = "scaled down" if sizes else "given sizes"
     seed = protocol.seed

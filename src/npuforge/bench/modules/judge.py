@@ -11,37 +11,43 @@ from pathlib import Path
 from npuforge.bench.attempt import Attempt, Cheat
 from npuforge.bench.cheats.kinds import cheat
 from npuforge.bench.modules import cheating
+from npuforge.bench.modules.answer import Answer, Ran
 from npuforge.bench.modules.checks import Check, checks
 from npuforge.bench.modules.compare import published_case, strict_case
+from npuforge.bench.modules.project_answer import ProjectAnswer
 from npuforge.bench.modules.protocol import ModuleProtocol
+from npuforge.bench.modules.python_answer import PythonAnswer
 from npuforge.bench.modules.reference import References, compute
 from npuforge.bench.settings import Settings
+from npuforge.bench.tables import spread
 from npuforge.bench.task import Task
 from npuforge.dtypes import HostTensor
 from npuforge.errors import UsageError
 from npuforge.spec.graph import Graph
-from npuforge.twin.model_verify import Seen, run_candidate
 from npuforge.twin.sources.direct import total
 from npuforge.twin.sources.model_answer import ModelAnswer
 from npuforge.twin.timing.report import TimingReport
-from npuforge.twin.torchbind.candidate import CandidateResult
 from npuforge.verdict import Case, Verdict, Violation
 
 
-def opened(answer: Path, task: Task, sample: int, soc: str) -> ModelAnswer | Attempt:
+def opened(answer: Path, task: Task, sample: int, soc: str, seed: int) -> Answer | Attempt:
     """The answer, compiled; an attempt that failed where it is none or does not compile."""
     failed = Attempt(
         task.name, sample, "judged", Verdict(task.name, compiled=False, correct=False), False, False
     )
     try:
-        source = ModelAnswer.open(answer, soc=soc)
+        source: Answer = (
+            ProjectAnswer.open(answer, soc=soc)
+            if answer.is_dir()
+            else PythonAnswer(ModelAnswer.open(answer, soc=soc), soc, seed)
+        )
     except UsageError as error:
         verdict = replace(failed.verdict, error=str(error))
         return replace(failed, verdict=verdict, reason=str(error))
     built = source.build()
     if built.ok:
         return source
-    verdict = replace(failed.verdict, diagnostics=built.diagnostics)
+    verdict = replace(failed.verdict, diagnostics=list(built.diagnostics))
     first = built.diagnostics[0].message if built.diagnostics else "does not compile"
     return replace(failed, verdict=verdict, reason=first)
 
@@ -71,31 +77,35 @@ class ModuleJudge:
     graph: Graph | None
     groups: int | None = None
 
-    def judge(self, source: ModelAnswer, sample: int, *, timed: bool) -> Attempt:
+    def judge(self, source: Answer, sample: int, *, timed: bool) -> Attempt:
         """The attempt; with its time where it is `timed` and its tensors are not too large."""
         name = self.task.name
-        wanted = checks(self.graph, self.protocol, self.groups)
+        groups = spread(range(self.groups or 0), self.settings.cases)
+        wanted = checks(self.graph, self.protocol, groups)
         with tempfile.TemporaryDirectory(prefix="npuforge-bench-") as folder:
             try:
-                references = compute(self.file, wanted, self.graph, self.protocol, Path(folder))
+                references = compute(
+                    self.file,
+                    wanted,
+                    self.graph,
+                    self.protocol,
+                    Path(folder),
+                    state=source.takes_state,
+                )
             except UsageError as error:
                 verdict = Verdict(name, error=str(error))
                 return Attempt(name, sample, "unusable", verdict, reason=str(error))
-            done, seen, given = run_candidate(
-                source, Path(folder), "check", self.settings.soc, seed=self.protocol.seed
-            )
-            judged = self._compared(references, given)
-            judged.cheats += cheating.find(
-                source, done, seen, references, given, credited=judged.credited
-            )
+            ran = source.run(references, "check")
+            judged = self._compared(references, ran.given)
+            judged.cheats += source.cheats(ran, references)
+            if judged.credited:
+                judged.cheats += cheating.in_values(references, ran.given)
             timings: list[TimingReport] = []
-            if timed and not wanted[0].sizes and done.error is None:
-                again, took, _ = run_candidate(
-                    source, Path(folder), "time", self.settings.soc, seed=self.protocol.seed
-                )
-                timings = took.timings
-                judged.cheats += cheating.timed_otherwise(done, again)
-            found = self._attempt(source, sample, done, seen, judged)
+            if timed and not wanted[0].sizes and ran.error is None:
+                again = source.run(references, "time")
+                timings = again.seen.timings
+                judged.cheats += source.timed_otherwise(ran, again)
+            found = self._attempt(source, sample, ran, judged)
         return replace(found, verdict=replace(found.verdict, **total(timings)))
 
     def _compared(self, references: References, given: list[list[HostTensor]]) -> _Judged:
@@ -126,12 +136,12 @@ class ModuleJudge:
 
     def _attempt(
         self,
-        source: ModelAnswer,
+        source: Answer,
         sample: int,
-        done: CandidateResult,
-        seen: Seen,
+        ran: Ran,
         judged: _Judged,
     ) -> Attempt:
+        seen = ran.seen
         refused = source.kernel_diagnostics()
         verdict = Verdict(
             self.task.name,
@@ -141,8 +151,8 @@ class ModuleJudge:
             advice=seen.advice,
             races=seen.races,
             cases=judged.cases,
-            isolation=done.isolation,
-            error=done.error or (None if seen.calls else "the model launched no kernel"),
+            isolation=ran.isolation,
+            error=ran.error or (None if seen.calls else "the model launched no kernel"),
         )
         published = judged.credited and seen.calls > 0
         cheats = judged.cheats

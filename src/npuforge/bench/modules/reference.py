@@ -8,9 +8,11 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
+from npuforge.bench.modules.calling import Call
 from npuforge.bench.modules.checks import Check
 from npuforge.bench.modules.protocol import ModuleProtocol
 from npuforge.dtypes import HostTensor
@@ -29,6 +31,13 @@ class _Told(msgspec.Struct, frozen=True):
     file: int | None = None
     error: str | None = None
     changed: list[int] = []
+
+
+class _Made(msgspec.Struct, frozen=True):
+    """Names of the arguments of `forward`; numbers that the model was made with or keeps."""
+
+    forward: list[str]
+    numbers: dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +65,25 @@ class References:
     def outputs(self, place: int) -> list[HostTensor]:
         return tensors(self.folder / f"outputs{self.number(place)}.pt")
 
+    def call(self, place: int) -> Call:
+        """The check's call with the state of the task's model; both must have been asked for."""
+        import torch  # noqa: PLC0415 (heavy)
+
+        given = torch.load(self.folder / f"inputs{self.number(place)}.pt", weights_only=True)
+        state = torch.load(self.folder / "state.pt", weights_only=True)
+        held = open_plain(self.folder / "made.json", _MOST_JSON)
+        if held is None:
+            raise UsageError("the reference does not say how it is called")
+        with held:
+            made = msgspec.json.decode(held.read(), type=_Made)
+        more = [f"argument{at}" for at in range(len(made.forward), len(given))]
+        names = [*made.forward, *more][: len(given)]
+        return Call(
+            {name: _held(value) for name, value in zip(names, given, strict=True)},
+            made.numbers,
+            {name: HostTensor.of(tensor) for name, tensor in state.items()},
+        )
+
     def golden(self, place: int) -> list[HostTensor | None]:
         """In double precision; None where that is not known."""
         import torch  # noqa: PLC0415 (heavy)
@@ -71,14 +99,18 @@ def compute(
     graph: Graph | None,
     protocol: ModuleProtocol,
     folder: Path,
+    *,
+    state: bool = False,
 ) -> References:
-    """Run the task's model on all checks; `UsageError` where it does not run at all."""
+    """Run the task's model on all checks; `UsageError` where it does not run at all. With `state`
+    the model's own tensors and numbers are kept too."""
     job = {
         "task": str(task.resolve()),
         "package": str(_PACKAGE.parent),
         "seed": protocol.seed,
         "seeding": protocol.seeding,
         "uncloned": protocol.uncloned,
+        "state": state,
         "checks": [check.as_job(graph) for check in checks],
     }
     file = folder / "job.json"
@@ -101,3 +133,12 @@ def compute(
     with held:
         told = msgspec.json.decode(held.read(), type=list[_Told])
     return References(folder, checks, told)
+
+
+def _held(value: Any) -> Any:
+    """Tensors as the host holds them, in lists too."""
+    import torch  # noqa: PLC0415 (heavy)
+
+    if isinstance(value, torch.Tensor):
+        return HostTensor.of(value)
+    return [_held(item) for item in value] if isinstance(value, list | tuple) else value

@@ -5,12 +5,15 @@
 
 Leaves init.pt, and for every check that the task accepts inputs{i}.pt, outputs{i}.pt, golden{i}.pt
 (results in double precision, or None), numbered without gaps; `checks.json` says for each check its
-number, or why it was refused.
+number, or why it was refused. Where `state` is asked for, state.pt has the model's tensors by name
+and made.json how it is called and the numbers it was made with.
 """
 
 import copy
 import importlib.util
+import inspect
 import json
+import math
 import sys
 from pathlib import Path
 from typing import Any
@@ -86,6 +89,26 @@ def golden(model: Any, inputs: list[Any], outputs: list[torch.Tensor]) -> list[A
     ]
 
 
+def made(model: Any, initial: list[Any]) -> dict[str, Any]:
+    """How the model is called, and the numbers that it was made with or keeps."""
+    bound = inspect.signature(type(model).__init__).bind(model, *initial)
+    bound.apply_defaults()
+    numbers = {**vars(model), **bound.arguments}
+    return {
+        "forward": list(inspect.signature(model.forward).parameters),
+        "numbers": {name: value for name, value in numbers.items() if number(value)},
+    }
+
+
+def number(value: Any) -> bool:
+    """Numbers, names, and lists of them; JSON has no infinities."""
+    if isinstance(value, (list, tuple)):
+        return bool(value) and all(number(item) for item in value)
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return isinstance(value, (bool, int, str))
+
+
 class Answerer:
     """The task's model, built under its suite's seed, and its inputs."""
 
@@ -98,6 +121,9 @@ class Answerer:
         torch.save(initial, scratch / "init.pt")
         torch.manual_seed(self.seed)
         self.model = self.task.Model(*initial)
+        if job["state"]:
+            torch.save(dict(self.model.state_dict()), scratch / "state.pt")
+            (scratch / "made.json").write_text(json.dumps(made(self.model, initial)))
         self.groups: list[Any] | None = None
         self.maker: Any = None
         self.seeds: list[int] = []

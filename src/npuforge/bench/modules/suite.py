@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -27,8 +26,8 @@ _TIMING = ("time_us", "roofline", "bottleneck", "pipes")
 
 @dataclass(frozen=True, slots=True)
 class ModuleSuite:
-    """Tasks are files; answers are modules with kernels. `groups` says, by the task's name, how
-    many lists of inputs `get_input_groups` gives where there is one."""
+    """Tasks are files; answers are modules with kernels, or operators alone. `groups` says, by the
+    task's name, how many lists of inputs `get_input_groups` gives where there is one."""
 
     settings: Settings
     protocol: ModuleProtocol
@@ -61,10 +60,10 @@ class ModuleSuite:
         found = answers.find(Path(self.settings.answers), task, sample)
         if found is None:
             return _none(task, sample, "missing", "no answer")
-        kept = place / f"answer{found.suffix}"
-        shutil.copyfile(found, kept)
+        kept = place / f"answer{found.suffix if found.is_file() else ''}"
+        answers.copy(found, kept)
         left = {"answer": kept.name, "log": "log.txt"}
-        source = opened(kept, task, sample, self.settings.soc)
+        source = opened(kept, task, sample, self.settings.soc, self.protocol.seed)
         if isinstance(source, Attempt):
             return replace(source, files=left)
         graph = graph or _captured(file)
@@ -85,7 +84,7 @@ class ModuleSuite:
             verdict = replace(written.outcome.verdict, name=task.name, correct=False)
             first = verdict.diagnostics[0].message if verdict.diagnostics else verdict.error
             return Attempt(task.name, sample, "judged", verdict, False, False, reason=first)
-        source = opened(written.answer, task, sample, self.settings.soc)
+        source = opened(written.answer, task, sample, self.settings.soc, self.protocol.seed)
         if isinstance(source, Attempt):
             return _with_proof(source, written)
         judge = self._judge(task, file, written.outcome.graph)
