@@ -12,7 +12,9 @@ from tests.plan.modules import agree, captured, module_of
 from torch import nn
 from torch.nn import functional
 
+from npuforge.errors import UsageError
 from npuforge.lower.compiler import lower
+from npuforge.lower.on_twin import TwinProgram
 from npuforge.plan.cube import CUBE
 from npuforge.plan.expand.rules import RULES
 from npuforge.plan.plan import PlanError
@@ -121,6 +123,17 @@ def test_arguments_by_value_and_by_index() -> None:
         return x * torch.arange(x.shape[1], dtype=torch.float32) + 0.5
 
     agree(indexed, [normal(20, 45)], [normal(3, 130)])
+
+
+def test_more_tensors_than_the_queues_hold() -> None:
+    def many(x: Any) -> Any:
+        total = x[0]
+        for k in range(1, 12):
+            total = torch.sin(total) + x[k] * k
+        return [total, total.sum(-1), *(torch.log(x[k].abs() + 1) for k in range(10))]
+
+    planned = agree(many, [normal(12, 30, 70)], [normal(12, 3, 7)])
+    assert planned.variants[0].program.count("@ascend_kernel") > 3
 
 
 # Views
@@ -303,6 +316,26 @@ def test_the_place_of_an_extreme_in_a_single_line() -> None:
         return x.abs().argmax().to(torch.int32) + 1, x.argmin()
 
     agree(places, [normal(2046)], [normal(7)], [normal(100_000)])
+
+
+def test_a_fold_of_what_a_slice_leaves_needs_something_left() -> None:
+    def middle(x: Any) -> Any:
+        return x[:, 8:-8].mean(-1)
+
+    agree(middle, [normal(60, 90)], [normal(3, 17)])
+    planned = plan(captured(module_of(middle), [normal(60, 90)]))
+    with pytest.raises(UsageError, match="folded has elements"):
+        TwinProgram(lower(planned.variants[0].program)).launch({"x": normal(3, 16)}, mode="check")
+
+
+def test_extents_that_only_this_example_makes_equal_are_required() -> None:
+    def coloured(x: Any, bias: Any) -> Any:
+        return functional.pixel_shuffle(x, 3) + bias[:, None, None]
+
+    planned = agree(coloured, [normal(4, 27, 6, 10), normal(3)], [normal(2, 18, 3, 5), normal(2)])
+    twin = TwinProgram(lower(planned.variants[0].program))
+    with pytest.raises(UsageError, match="of one size"):
+        twin.launch({"x": normal(2, 9, 3, 3), "bias": normal(9)}, mode="check")
 
 
 # Scans

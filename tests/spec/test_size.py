@@ -55,3 +55,10 @@ def test_a_division_by_zero_is_no_size() -> None:
     assert size.at({"s0": 3, "s1": 8}) == 12
     with pytest.raises(SizeError, match="divided by zero"):
         size.at({"s0": 3, "s1": 2})
+
+
+def test_differences_and_floors_may_be_empty() -> None:
+    for text in ("s0", "3", "s0*s1 + 2", "2*s0"):
+        assert Size.parse(text).is_positive, text
+    for text in ("0", "s0 - 16", "s0//2", "1 - s0", "Min(s0, s1 - 1)"):
+        assert not Size.parse(text).is_positive, text

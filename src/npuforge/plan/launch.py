@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from npuforge.plan.values import Tensor
+from npuforge.spec.size import Size
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,20 @@ class Parameter:
     role: Literal["input", "output", "inout"]
 
 
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """What the plan takes for granted about extents: `left` is (`==`, `>=`) `right`, and why."""
+
+    left: Size
+    relation: Literal["==", ">="]
+    right: Size
+    why: str
+
+    @property
+    def text(self) -> str:
+        return f'tl.require({self.left} {self.relation} {self.right}, "{self.why}")'
+
+
 @dataclass
 class Program:
     """Launches in order over the operator's tensors and temporaries."""
@@ -51,6 +66,7 @@ class Program:
     parameters: list[Parameter]
     symbols: dict[str, str]  # a size's symbol: how the host function reads it
     workspaces: list[Tensor] = field(default_factory=list)
+    demands: list[Demand] = field(default_factory=list)
     launches: list[Launch] = field(default_factory=list)
 
     def text(self) -> str:
@@ -78,11 +94,14 @@ class Program:
         lines = [line for launch in self.launches for line in launch.host]
         extents = [str(size) for tensor in self.workspaces for size in tensor.shape]
         used = set(re.findall(r"\w+", " ".join(lines + extents)))
-        used |= {name for tensor in self._read for size in tensor.shape for name in size.names}
+        sizes = [size for tensor in self._read for size in tensor.shape]
+        sizes += [size for demand in self.demands for size in (demand.left, demand.right)]
+        used |= {name for size in sizes for name in size.names}
         for symbol, reading in self.symbols.items():
             if symbol in used:
                 yield f"    {symbol} = {reading}"
         yield from self._requirements()
+        yield from (f"    {demand.text}" for demand in self.demands)
         for tensor in self.workspaces:
             shape = _tuple(map(str, tensor.shape))
             yield f"    {tensor.name} = tl.workspace({shape}, tl.{tensor.dtype})"

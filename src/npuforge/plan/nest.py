@@ -73,6 +73,7 @@ class Nest:
     sizes: dict[Axis, Size] = field(default_factory=dict)
     items: list[Item] = field(default_factory=list)
     stores: list[Store] = field(default_factory=list)
+    assumed: dict[tuple[Size, Size], None] = field(default_factory=dict)  # equal extents
     of_value: dict[int, set[int]] = field(default_factory=dict)  # id(value): ids of its items
     _interned: dict[tuple[object, ...], Item] = field(default_factory=dict)
     _direct: set[tuple[object, ...]] = field(default_factory=set)  # what roots read
@@ -123,11 +124,18 @@ class Nest:
                 for arg in value.args:
                     pairs = zip(labels, arg.shape, strict=True)
                     own = tuple(None if extent == ONE else label for label, extent in pairs)
+                    self._assume(own, arg.shape)
                     args.append(self.build(arg, own))
                 return self.map(value.op, value.dtype, *args)
             case Reduce():
                 return self._build_fold(value, labels)
         raise PlanError(f"no place for {type(value).__name__} in a loop nest")
+
+    def _assume(self, labels: Labels, shape: Sequence[Size]) -> None:
+        """Note extents that are taken for those of the loops without being the same formula."""
+        for label, extent in zip(labels, shape, strict=True):
+            if label is not None and extent != self.sizes[label]:
+                self.assumed[extent, self.sizes[label]] = None
 
     def map(self, op: str, dtype: str, *args: Item) -> Item:
         axes = set().union(*(arg.axes for arg in args)) if args else set()

@@ -12,7 +12,7 @@ from npuforge.lower.names import clashes_with_c
 from npuforge.plan.arith import is_float
 from npuforge.plan.expand import expand
 from npuforge.plan.folds import Parts, can_pass_twice, folded, parallel_pieces, state_count
-from npuforge.plan.launch import KernelName, Launch, Program
+from npuforge.plan.launch import Demand, KernelName, Launch, Program
 from npuforge.plan.levels import Level, merged, substitute
 from npuforge.plan.nest import Access, Axis, Nest, needed, nest_of
 from npuforge.plan.operands import Root, by_shape, host_parameters, identifier, source_names
@@ -20,8 +20,9 @@ from npuforge.plan.plan import Operand, Plan, Variant
 from npuforge.plan.reads import all_tensors, in_step, read_tensors, reductions
 from npuforge.plan.room import fit_of
 from npuforge.plan.special import Job, writer_of
+from npuforge.plan.split import in_groups, largest_piece, too_many
 from npuforge.plan.tiles import Choice, TileShape, tiled
-from npuforge.plan.values import Load, Reduce, Special, Tensor, Value, is_whole, load, stored
+from npuforge.plan.values import ONE, Load, Reduce, Special, Tensor, Value, is_whole, load, stored
 from npuforge.spec.graph import Graph
 from npuforge.spec.size import Size
 from npuforge.tile import chip_constants
@@ -47,6 +48,9 @@ class Planner:
         for value, _ in roots:
             self.prepare(value)
         probe = nest_of(roots, self.example, explicit=False)
+        self.demand(probe)
+        if too_many(probe) and self.in_pieces(roots, probe):
+            return
         sets = {frozenset(item.folds) for item in probe.items if item.kind == "fold"}
         if not sets:
             nest = nest_of(roots, self.example, explicit=True)
@@ -64,6 +68,23 @@ class Planner:
                 self.fold(roots)
                 return
             found = deeper
+        self.hold(found, roots)
+
+    def in_pieces(self, roots: Sequence[Root], nest: Nest) -> bool:
+        """Several kernels where one cannot hold all tensors at once."""
+        groups = in_groups(roots, nest)
+        if len(groups) > 1:
+            for group in groups:
+                self.compute(group)
+            return True
+        piece = largest_piece(roots[0][0], nest)
+        if piece is None or any(piece is value for value, _ in roots):
+            return False
+        self.hold([piece], roots)
+        return True
+
+    def hold(self, found: Sequence[Value], roots: Sequence[Root]) -> None:
+        """Store these values, then compute the roots from what is stored."""
         swaps: dict[int, Value] = {}
         held: list[Root] = []
         for value in found:
@@ -75,6 +96,19 @@ class Planner:
         for group in by_shape(held):
             self.compute(group)
         self.compute([(substitute(value, swaps), out) for value, out in roots])
+
+    def demand(self, nest: Nest) -> None:
+        """What the nest takes for granted: the host function refuses anything else."""
+        demands = [
+            Demand(left, "==", right, "tensors that meet are of one size")
+            for left, right in nest.assumed
+        ]
+        for axis in sorted(nest.folded):
+            if not nest.sizes[axis].is_positive:
+                why = "an axis that is folded has elements"
+                demands.append(Demand(nest.sizes[axis], ">=", ONE, why))
+        known = self.program.demands
+        known += [demand for demand in demands if demand not in known]
 
     def update(self, updates: Sequence[Root]) -> None:
         """Tensors changed in place, after everything that reads their old values."""

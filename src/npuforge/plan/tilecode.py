@@ -222,7 +222,7 @@ def allocate(blocks: Sequence[Block]) -> list[Buffer]:
 
 
 # Tensors that the queues of one direction can hold at once.
-_QUEUED = 8
+QUEUED = 8
 _SMALL: dict[Class, int] = {"full": 0, "turned": 0, "row": 1, "col": 1, "thin": 1, "one": 2}
 
 
@@ -230,9 +230,9 @@ def _double(buffers: list[Buffer]) -> None:
     """Buffers that are moved in a loop are there twice, the large ones first if not all can be."""
     for role in ("in", "out"):
         moved = [buffer for buffer in buffers if buffer.role == role]
-        spare = _QUEUED - len(moved)
+        spare = QUEUED - len(moved)
         if spare < 0:
-            raise PlanError(f"{len(moved)} tensors at once: the queues of a core hold {_QUEUED}")
+            raise PlanError(f"{len(moved)} tensors at once: the queues of a core hold {QUEUED}")
         for buffer in sorted(moved, key=lambda buffer: _SMALL[buffer.cls]):
             if spare and not buffer.kept:
                 buffer.copies = 2

@@ -104,6 +104,12 @@ class Size:
             total += factor * math.prod(_atom_at(atom, values) for atom in monomial)
         return total
 
+    @property
+    def is_positive(self) -> bool:
+        """Whether it is at least one wherever all extents are: differences may not be."""
+        plain = all(atom.isidentifier() for monomial, _ in self.terms for atom in monomial)
+        return plain and bool(self.terms) and all(factor > 0 for _, factor in self.terms)
+
     @cached_property
     def names(self) -> frozenset[str]:
         """The symbols it follows from."""
