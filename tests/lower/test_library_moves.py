@@ -155,8 +155,11 @@ def test_sort_and_top_k() -> None:
     for n in [1, 7, 31, 32, 33, 64, 127, 129, 500, 2048, 3000]:
         x = rng.integers(-50, 50, n).astype(np.float32)  # ties
         x[n // 2] = -np.inf
+        x[n // 3 : n // 3 + 3] = [np.nan, np.inf, np.nan][: min(n, 3)]
         for descending in (0, 1):
-            order = np.argsort(-x if descending else x, kind="stable")
+            order = np.argsort(x, kind="stable")  # NaN last
+            if descending:
+                order = n - 1 - np.argsort(x[::-1], kind="stable")[::-1]
             for case, k in (("SortRow", n), ("TopKRow", min(n, 5)), ("TopKRow", min(n, 100))):
                 need = helper(case).scratch_bytes(n=n)
                 calls.append(Call(case, [x], [k * 4, k * 4], [n, k, descending], need))

@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 import torch
 from tests.plan.graphs import OneOperation
+from tests.plan.modules import agree
 
 FLOAT, INT = torch.float32, torch.int32
 
@@ -211,3 +213,17 @@ def test_topk_and_sort() -> None:
     program = OneOperation("aten.sort.default", ["a", -1], [same, same])
     half = torch.randperm(500).reshape(2, 250).half()
     program.agree([half], [half[:, :5]])
+
+
+def test_what_is_no_number_is_sorted_to_the_end() -> None:
+    def middle(x: Any) -> Any:
+        values, places = torch.sort(x, dim=-1)
+        least, most = torch.topk(x, 3, largest=False).values, torch.topk(x, 3).values
+        return values, places, values[:, 2:-2].sum(-1), least, most
+
+    def case(rows: int, cols: int) -> list[torch.Tensor]:
+        x = torch.randn(rows, cols, generator=torch.Generator().manual_seed(rows))
+        x[0, 3], x[1, 1], x[1, 4], x[2, 0] = torch.nan, torch.inf, torch.nan, -torch.inf
+        return [x]
+
+    agree(middle, case(30, 70), case(4, 9), case(3, 2816), loose=10.0)

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // The k best of n elements, in order, with their positions: value[i] and index[i] for i < k, ties by
 // position. descending: the largest first; otherwise the smallest (the values are negated on the way).
-// No NaN; n up to 8192. Groups of 32 are sorted (Sort32), then merged four at a time (MrgSort); lists are cut
-// at k before each merge.
+// NaN counts as the largest. MrgSort has no order for it, so it is sorted as an infinity, infinities of that end as
+// the last finite number, and values are read from src once more. n up to 8192. Groups of 32 are sorted (Sort32),
+// then merged four at a time (MrgSort); lists are cut at k before each merge.
 __aicore__ inline void TopKRow(const LocalTensor<float>& value, const LocalTensor<int32_t>& index,
                                const LocalTensor<float>& src, int32_t n, int32_t k, bool descending,
                                const LocalTensor<uint8_t>& work)
 {
-    constexpr uint32_t lowest = 0xff800000;  // minus infinity
+    constexpr uint32_t lowest = 0xff800000;                        // minus infinity
+    const uint32_t unordered = descending ? 0x7f800000 : lowest;  // what NaN is sorted as
+    constexpr float finite = 3.4028234663852886e38f;
     constexpr int32_t record = 2;            // a value and its index
     if (n <= 0 || k <= 0) {
         return;
@@ -21,6 +24,14 @@ __aicore__ inline void TopKRow(const LocalTensor<float>& value, const LocalTenso
     }
     Muls(to, src, descending ? 1.0f : -1.0f, n);
     CreateVecIndex(position, 0, static_cast<uint32_t>(total));
+    const LocalTensor<uint8_t> number = from.ReinterpretCast<uint8_t>();
+    Compare(number, to, to, CMPMODE::EQ, static_cast<uint32_t>((total + 63) / 64 * 64));
+    if (descending) {
+        Mins(to, to, finite, n);
+    } else {
+        Maxs(to, to, -finite, n);
+    }
+    SelectTileScalar(to, number, to, *reinterpret_cast<const float*>(&unordered), n);
     Sort32(from, to, position.ReinterpretCast<uint32_t>(), total / 32);
     for (int32_t run = 32; run < total; run *= 4) {
         const int32_t kept = k < run ? k : run;
@@ -57,9 +68,7 @@ __aicore__ inline void TopKRow(const LocalTensor<float>& value, const LocalTenso
     }
     uint64_t count = 0;
     const uint32_t words = static_cast<uint32_t>(k * record);
-    GatherMask(value, from, 1, true, words, {1, 1, 8, 0}, count);
     GatherMask(index, from.ReinterpretCast<int32_t>(), 2, true, words, {1, 1, 8, 0}, count);
-    if (!descending) {
-        Muls(value, value, -1.0f, k);
-    }
+    GatherElements(from, src, index, k, to.ReinterpretCast<uint8_t>());
+    Muls(value, from, 1.0f, k);
 }
