@@ -328,6 +328,16 @@ def test_a_fold_of_what_a_slice_leaves_needs_something_left() -> None:
         TwinProgram(lower(planned.variants[0].program)).launch({"x": normal(3, 16)}, mode="check")
 
 
+def test_halves_that_meet_are_of_one_size() -> None:
+    def gated(x: Any) -> Any:
+        left, right = x.chunk(2, dim=-1)
+        return functional.silu(left) * right
+
+    planned = agree(gated, [normal(64, 130)], [normal(3, 14)])
+    with pytest.raises(UsageError, match="of one size"):
+        TwinProgram(lower(planned.variants[0].program)).launch({"x": normal(3, 7)}, mode="check")
+
+
 def test_extents_that_only_this_example_makes_equal_are_required() -> None:
     def coloured(x: Any, bias: Any) -> Any:
         return functional.pixel_shuffle(x, 3) + bias[:, None, None]
