@@ -20,6 +20,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from npuforge.bench.store import FILE, Store
+
 
 def command(folder: Path, given: argparse.Namespace) -> list[str]:
     start = [sys.executable, "-m", "npuforge.cli", "bench", "forge", "--out", str(folder)]
@@ -40,9 +42,17 @@ def finished(folder: Path, given: argparse.Namespace) -> dict[str, Any]:
     return found
 
 
+def kept(folder: Path) -> int:
+    """Attempts that a run killed just now has in its store."""
+    if not (folder / FILE).exists():
+        return 0
+    with Store(folder) as store:
+        return len(store.attempts())
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--tasks", default="activation/*")
+    parser.add_argument("--tasks", default="m*/*")
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=2)
@@ -51,15 +61,16 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="npuforge-kill-") as place:
         started = time.monotonic()
         whole = finished(Path(place) / "whole", given)
-        pause = (time.monotonic() - started) / given.kills
+        # Up to the time of two attempts: some kills come before the first is done, some after.
+        attempts = max(1, whole["summary"]["tasks"])
+        pause = 2 * given.jobs * (time.monotonic() - started) / attempts
         folder = Path(place) / "killed"
         for kill in range(given.kills):
             child = subprocess.Popen(command(folder, given))
-            time.sleep(dice.uniform(0.2, 2 * pause))
+            time.sleep(dice.uniform(0.2, pause))
             child.send_signal(signal.SIGKILL)
             child.wait()
-            done = len(list(folder.glob("attempts/**/attempt.json")))
-            print(f"kill {kill + 1}: {done} attempts left files", flush=True)
+            print(f"kill {kill + 1}: {kept(folder)} of {attempts} attempts are kept", flush=True)
         killed = finished(folder, given)
     same = without_seconds(whole) == without_seconds(killed)
     for name, run in (("undisturbed", whole), ("killed", killed)):
