@@ -14,12 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from npuforge.dtypes import AnyArray, DType, HostTensor, find
+from npuforge.twin import mismatch
 
 _FILE = Path(__file__).with_name("tolerances.toml")
-# Elements looked at when a constant factor between result and reference is searched for.
-_SCALE_SAMPLE = 4096
-# A factor shows in nearly all elements: a zero stays right under any.
-_NEARLY_ALL = 0.9
 # Relative error is meaningless next to zero: below this share of the largest value it is not taken.
 _SMALL = 1e-6
 
@@ -96,66 +93,11 @@ def describe(left: AnyArray, right: AnyArray, bad: npt.NDArray[np.bool_], unwrit
         where = index[0] if len(index) == 1 else list(index)
         got, want = left.reshape(-1)[flat], right.reshape(-1)[flat]
         parts.append(f"first at {where}: {_number(got)} instead of {_number(want)}")
-        if pattern := _pattern(left, right, bad):
+        if pattern := mismatch.describe(left, right, bad):
             parts.append(pattern)
     if unwritten:
         parts.append(f"{unwritten} elements were never written")
     return "; ".join(parts)
-
-
-def _pattern(left: AnyArray, right: AnyArray, bad: npt.NDArray[np.bool_]) -> str:
-    positions = np.flatnonzero(bad)
-    got, want = left.reshape(-1), right.reshape(-1)
-    if not np.any(got[positions]):
-        return "the wrong elements are all zero"
-    if np.isnan(got[positions]).all():
-        return "the wrong elements are all NaN"
-    if positions.size >= _NEARLY_ALL * bad.size and (factor := _factor(got, want)):
-        return f"every element is {factor:.6g} times the reference"
-    if positions[-1] == bad.size - 1 and positions[-1] - positions[0] + 1 == positions.size:
-        if positions.size < bad.size:
-            return f"only the tail from element {positions[0]} on is wrong"
-        return "every element is wrong"
-    steps = np.diff(positions)
-    if steps.size and (steps == steps[0]).all() and steps[0] > 1:
-        return f"every {_ordinal(int(steps[0]))} element from {int(positions[0])} on is wrong"
-    return _rows(bad)
-
-
-def _ordinal(number: int) -> str:
-    return f"{number}{ {2: 'nd', 3: 'rd'}.get(number, 'th') }"
-
-
-def _rows(bad: npt.NDArray[np.bool_]) -> str:
-    if bad.ndim < 2 or bad.shape[-1] == 1:
-        return ""
-    table = bad.reshape(-1, bad.shape[-1])
-    columns: npt.NDArray[np.bool_] = np.asarray(table.all(axis=0))
-    if columns.any() and not columns.all() and not table[:, ~columns].any():
-        first = int(np.argmax(columns))
-        if columns[first:].all():
-            return f"in every row the elements from column {first} on are wrong"
-    wrong = np.flatnonzero(table.any(axis=1))
-    if wrong.size == table.shape[0]:
-        return ""
-    steps = np.diff(wrong)
-    if steps.size and (steps == steps[0]).all():
-        every = "row" if steps[0] == 1 else f"{_ordinal(int(steps[0]))} row"
-        return f"wrong in every {every} from row {int(wrong[0])} to row {int(wrong[-1])}"
-    return f"wrong in {wrong.size} of {table.shape[0]} rows"
-
-
-def _factor(got: AnyArray, want: AnyArray) -> float | None:
-    step = max(1, got.size // _SCALE_SAMPLE)
-    usable = np.abs(want[::step]) > 0
-    if usable.sum() < 2 or np.iscomplexobj(got):
-        return None
-    with np.errstate(all="ignore"):
-        ratios = got[::step][usable] / want[::step][usable]
-    middle = float(np.median(ratios))
-    if not np.isfinite(middle) or middle == 0 or not np.allclose(ratios, middle, rtol=1e-2):
-        return None
-    return middle
 
 
 def _relative(error: AnyArray, right: AnyArray) -> float:

@@ -36,14 +36,14 @@ class Wrong:
 
 
 def describe(got: AnyArray, want: AnyArray, off: Mask) -> str | None:
-    """A line about where and how results are wrong; None where none is."""
-    wrong = Wrong(got.astype(np.float64), want.astype(np.float64), off)
-    if wrong.count == 0:
+    """Where and how results are wrong; None where none is, or where nothing stands out."""
+    if not off.any():
         return None
-    how = next(_values(wrong), None)
-    where = next(_places(wrong), None)
-    said = "; ".join(part for part in (where, how) if part is not None)
-    return said or f"{wrong.count} of {off.size} elements, with no pattern in place or value"
+    if np.iscomplexobj(got):
+        return next(_places(Wrong(got, want, off)), None)
+    wrong = Wrong(got.astype(np.float64), want.astype(np.float64), off)
+    found = (next(_places(wrong), None), next(_values(wrong), None))
+    return "; ".join(part for part in found if part is not None) or None
 
 
 def _values(wrong: Wrong) -> Iterator[str]:
@@ -134,14 +134,13 @@ def _places(wrong: Wrong) -> Iterator[str]:
         yield column
     if count < _FEW:
         places = ", ".join(str(tuple(map(int, place))) for place in np.argwhere(wrong.off)[:_FEW])
-        yield f"only {count} of {size} elements, at {places}"
+        yield f"all wrong ones are at {places}" if count > 1 else "all others are right"
         return
     rules: tuple[Callable[[Wrong], str | None], ...] = (_rows, _ends)
     for rule in rules:
         said = rule(wrong)
         if said is not None:
             yield said
-    yield f"{count} of {size} elements ({100 * count / size:.3g} %)"
 
 
 def _columns(wrong: Wrong) -> str | None:
@@ -184,6 +183,8 @@ def _rows(wrong: Wrong) -> str | None:
         return f"{found.size} of {bad.size} rows, the first is row {found[0]}"
     if found[-1] == bad.size - 1:
         return f"all rows from {found[0]} of {bad.size} on: a tail, or cores without their share"
+    if found.size == 1:
+        return f"row {found[0]} of {bad.size}"
     return f"rows {found[0]} to {found[-1]} of {bad.size}"
 
 
