@@ -14,11 +14,11 @@ from npuforge.generate.live import LiveModule, source_text
 from npuforge.generate.outcome import Outcome
 from npuforge.generate.pipeline import (
     DEFAULT_TUNE_S,
-    Planner,
     Settings,
     from_file,
     from_process,
 )
+from npuforge.generate.writer import Planner
 from npuforge.spec.session import operator_name
 
 if TYPE_CHECKING:
@@ -44,20 +44,20 @@ def generate(
     to write, where one is wanted. `strategy` names who writes the program, or is a function from a
     graph and a chip to a plan.
     """
-    planner = strategies.find(strategy) if isinstance(strategy, str) else strategy
+    writer = strategies.writer(strategy)
     called_by = strategy if isinstance(strategy, str) else strategy.__name__
     settings = Settings(soc, form, called_by, tune_s)
     if out is not None:
         folder.check_free(out)
     if isinstance(module, Path):
         refused = strategies.REFUSED.get(called_by, frozenset())
-        outcome = from_file(module, planner, settings, observer, refused)
+        outcome = from_file(module, writer, settings, observer, refused)
     elif inputs is None:
         raise UsageError("a module or function needs example inputs")
     else:
         called = name or getattr(module, "__name__", None) or type(module).__name__
         with LiveModule(module, inputs, operator_name(called)) as live:
-            outcome = from_process(live, source_text(module), planner, settings, observer)
+            outcome = from_process(live, source_text(module), writer, settings, observer)
     if out is not None:
         folder.write(outcome, out)
     return outcome

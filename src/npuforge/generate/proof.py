@@ -47,6 +47,21 @@ class Proof:
         broken = any(violation.severity == "error" for violation in self.violations)
         return self.correct and not broken and not self.races and self.error is None
 
+    @property
+    def failure(self) -> str:
+        """Why it does not hold, in a line."""
+        if self.error is not None:
+            return self.error
+        for case in self.cases:
+            if case.correct is False:
+                return case.message or "wrong"
+        if self.races:
+            return f"race: {self.races[0].message}"
+        broken = [violation for violation in self.violations if violation.severity == "error"]
+        if broken:
+            return f"{broken[0].rule}: {broken[0].message}"
+        return "no case could be run"
+
 
 @dataclass(frozen=True, slots=True)
 class _Ran:

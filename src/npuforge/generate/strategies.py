@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from npuforge.errors import UsageError
-from npuforge.generate.pipeline import Planner
+from npuforge.generate.planned import choose_planned
+from npuforge.generate.writer import Planner, Writer
 from npuforge.plan import CUBE, planner
 
 # Operations that a strategy has no plan for, whatever is around them.
@@ -12,8 +15,14 @@ REFUSED: dict[str, frozenset[str]] = {"planner": CUBE}
 STRATEGIES: dict[str, Planner] = {"planner": planner.plan}
 
 
+def writer(strategy: str | Planner) -> Writer:
+    """Who writes: a strategy by its name, or a planner of the caller's own."""
+    planner = find(strategy) if isinstance(strategy, str) else strategy
+    return partial(choose_planned, planner)
+
+
 def find(strategy: str) -> Planner:
-    """The strategy of that name."""
+    """The planner of that name."""
     if strategy not in STRATEGIES:
         raise UsageError(f"no strategy {strategy!r}; strategies: {', '.join(STRATEGIES)}")
     return STRATEGIES[strategy]

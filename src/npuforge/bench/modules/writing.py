@@ -33,7 +33,7 @@ def write(file: Path, settings: Settings, place: Path) -> Written:
     asked = GenerateSettings(settings.soc, "mkb", settings.strategy, _ALL_VARIANTS_S)
     outcome = from_file(
         file,
-        strategies.find(settings.strategy),
+        strategies.writer(settings.strategy),
         asked,
         refused=strategies.REFUSED.get(settings.strategy, frozenset()),
     )

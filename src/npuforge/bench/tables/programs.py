@@ -13,10 +13,10 @@ from npuforge.bench.tables.result import Program
 from npuforge.bench.tables.session import TableSession
 from npuforge.errors import UsageError
 from npuforge.generate.cases import ProofCase, choose
-from npuforge.generate.pipeline import Planner
 from npuforge.generate.proof import Proof, prove
 from npuforge.generate.reference import References
 from npuforge.generate.tuning import Trial, tune
+from npuforge.generate.writer import Planner
 from npuforge.plan import Plan
 from npuforge.spec.graph import Graph
 from npuforge.spec.session import Signature

@@ -15,7 +15,7 @@ from npuforge.eager import baseline
 from npuforge.errors import NpuforgeError, UsageError
 from npuforge.generate.cases import operand_shapes
 from npuforge.generate.judge import judge
-from npuforge.generate.pipeline import Planner
+from npuforge.generate.writer import Planner
 from npuforge.sandbox import GIB, Limits
 from npuforge.spec.graph import Graph
 from npuforge.twin.execute import Mode, RunResult

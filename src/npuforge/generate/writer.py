@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who writes programs: a planner, or anybody who has a workbench."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from npuforge.generate.workbench import Chosen, Workbench
+from npuforge.plan import Plan
+from npuforge.spec.graph import Graph
+
+
+class Planner(Protocol):
+    """A function that writes programs for a graph; `PlanError` says why it cannot."""
+
+    __name__: str
+
+    def __call__(self, graph: Graph, soc: str) -> Plan: ...
+
+
+class Writer(Protocol):
+    """Writes, has it judged, writes again; `UsageError` says why it cannot."""
+
+    def __call__(self, bench: Workbench) -> Chosen: ...
