@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A judgement in the few words that help whoever wrote the program: the first real cause."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from npuforge.generate.proof import Proof
+from npuforge.twin.timing.report import TimingReport
+from npuforge.verdict import Diagnostic, Violation
+
+# In the order in which they hide each other.
+Cause = Literal[
+    "no answer", "does not parse", "does not compile", "does not run", "rule", "race", "wrong",
+    "slow", "nothing",
+]  # fmt: skip
+_MOST = 3
+_LONGEST = 300
+_PIPES = {"V": "vector unit", "S": "scalar unit", "MTE2": "loads", "MTE3": "stores"}
+
+
+@dataclass(frozen=True, slots=True)
+class Feedback:
+    """`key` is the same for the same mistake, so that repetition is noticed."""
+
+    cause: Cause
+    text: str
+    key: str = ""
+
+
+def nothing_to_judge(why: str) -> Feedback:
+    return Feedback("no answer", f"Nothing could be judged: {why}.", f"answer: {why}")
+
+
+def not_built(cause: Cause, diagnostics: Sequence[Diagnostic], source: str) -> Feedback:
+    """What a compiler says, each with its line."""
+    heads = {"does not parse": "The program is refused", "does not compile": "It does not compile"}
+    lines = [f"{heads.get(cause, 'It fails')}:"]
+    lines += [_finding(d.message, d.line, source, None) for d in diagnostics[:_MOST]]
+    lines += _more(len(diagnostics))
+    first = diagnostics[0].message if diagnostics else "no word"
+    return Feedback(cause, "\n".join(lines), f"{cause}: {first.partition(':')[0]}")
+
+
+def of_proof(proof: Proof, emitted: str) -> Feedback | None:
+    """Why a proof does not hold; `emitted` is the AscendC that rules speak about. None: it does."""
+    broken = [violation for violation in proof.violations if violation.severity == "error"]
+    if proof.error is not None and not broken and not proof.races:
+        return Feedback("does not run", f"It does not run: {proof.error}", f"run: {proof.error}")
+    if broken:
+        lines = ["It breaks rules of the hardware (lines of the AscendC made from it):"]
+        lines += [_finding(_rule(v), v.line, emitted, v.fix) for v in broken[:_MOST]]
+        return Feedback("rule", "\n".join([*lines, *_more(len(broken))]), f"rule: {broken[0].rule}")
+    if proof.races:
+        race = proof.races[0]
+        where = (
+            f"{race.first.pipe} line {race.first.line}, {race.second.pipe} line {race.second.line}"
+        )
+        return Feedback("race", f"It has a race: {race.message} ({where})", f"race: {race.rule}")
+    wrong = [case for case in proof.cases if case.correct is False]
+    if not wrong:
+        return None if proof.holds else Feedback("does not run", "No case could be run.", "run")
+    right = sum(case.correct is True for case in proof.cases)
+    lines = [f"It is wrong on {len(wrong)} cases and right on {right}:"]
+    for case in wrong[:_MOST]:
+        shapes = ", ".join(str(shape) for shape in case.shapes)
+        lines.append(f"- inputs {shapes}: {_cut(case.message or 'wrong')}")
+    lines += _more(len(wrong))
+    return Feedback(
+        "wrong", "\n".join(lines), f"wrong: {(wrong[0].message or '').partition(':')[0]}"
+    )
+
+
+def of_time(timing: TimingReport) -> Feedback:
+    """Where the time of a right program goes."""
+    share = timing.roofline.share
+    busy = sorted(timing.pipes.items(), key=lambda entry: -entry[1].busy_us)
+    pipes = "; ".join(
+        f"{_PIPES.get(name, name)} busy {times.busy_us:.1f} us, waiting {times.wait_us:.1f} us"
+        for name, times in busy[:4]
+    )
+    lines = [
+        f"It is right. It takes {timing.time_us:.2f} us, {100 * share:.0f} % of what the chip's"
+        f" bandwidth and units allow; the bottleneck is {timing.bottleneck.kind}.",
+        f"Mean of the cores: {pipes}.",
+    ]
+    if timing.stall:
+        lines.append(f"It stalls: {timing.stall}.")
+    return Feedback("slow", "\n".join(lines), f"slow: {timing.bottleneck.kind}")
+
+
+def _rule(violation: Violation) -> str:
+    return f"{violation.rule}: {violation.message}"
+
+
+def _finding(message: str, line: int | None, source: str, fix: str | None) -> str:
+    text = f"- {_cut(message)}"
+    lines = source.splitlines()
+    if line is not None and 0 < line <= len(lines):
+        text += f"\n  line {line}: {_cut(lines[line - 1].strip())}"
+    return f"{text}\n  remedy: {_cut(fix)}" if fix else text
+
+
+def _more(count: int) -> Iterator[str]:
+    if count > _MOST:
+        yield f"- and {count - _MOST} more"
+
+
+def _cut(text: str) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= _LONGEST else f"{flat[: _LONGEST - 3]}..."
