@@ -18,7 +18,7 @@ from npuforge.generate.pipeline import (
     from_file,
     from_process,
 )
-from npuforge.generate.writer import Planner
+from npuforge.generate.writer import Planner, Writer
 from npuforge.spec.session import operator_name
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def generate(
     name: str | None = None,
     soc: str = "910b2",
     form: str = "msopgen",
-    strategy: str | Planner = "planner",
+    strategy: str | Planner | Writer = "planner",
     tune_s: float = DEFAULT_TUNE_S,
     out: Path | None = None,
     observer: Observer = silent,
@@ -42,15 +42,14 @@ def generate(
     A path names a file in the KernelBench form or a description (TOML); it is run in the sandbox. A
     module or a function comes with example `inputs` and runs in this process. `out` is the folder
     to write, where one is wanted. `strategy` names who writes the program, or is a function from a
-    graph and a chip to a plan.
+    graph and a chip to a plan, or a writer that talks to a model.
     """
     writer = strategies.writer(strategy)
-    called_by = strategy if isinstance(strategy, str) else strategy.__name__
-    settings = Settings(soc, form, called_by, tune_s)
+    settings = Settings(soc, form, tune_s)
     if out is not None:
         folder.check_free(out)
     if isinstance(module, Path):
-        refused = strategies.REFUSED.get(called_by, frozenset())
+        refused = strategies.REFUSED.get(writer.name, frozenset())
         outcome = from_file(module, writer, settings, observer, refused)
     elif inputs is None:
         raise UsageError("a module or function needs example inputs")

@@ -37,7 +37,6 @@ class Settings:
 
     soc: str = "910b2"
     form: str = "msopgen"
-    strategy: str = "planner"
     tune_s: float = DEFAULT_TUNE_S
 
 
@@ -95,7 +94,7 @@ def from_process(
         bench.notes.append(f"the argument {name} is fixed at {value}")
     chosen = writer(bench)
     known = baseline(graph, chip)
-    verdict = compared(_verdict(chosen, settings.strategy, chip), known)
+    verdict = compared(_verdict(chosen, writer.name, chip), known)
     files: dict[str, str] = {}
     if chosen.winner is not None and chosen.winner.program is not None:
         lowered = chosen.winner.program.lowered

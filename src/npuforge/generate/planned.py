@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from npuforge.generate.outcome import Candidate
 from npuforge.generate.proof import Proof
 from npuforge.generate.tuning import Trial, tune
@@ -10,7 +12,18 @@ from npuforge.generate.workbench import Chosen, Workbench
 from npuforge.generate.writer import Planner
 
 
-def choose_planned(planner: Planner, bench: Workbench) -> Chosen:
+@dataclass(frozen=True, slots=True)
+class PlannedWriter:
+    """A `Writer` that tries all a planner has to offer."""
+
+    planner: Planner
+    name: str = "planner"
+
+    def __call__(self, bench: Workbench) -> Chosen:
+        return _choose(self.planner, bench)
+
+
+def _choose(planner: Planner, bench: Workbench) -> Chosen:
     """Where no proof holds, the fastest stands with its failure."""
     with bench.stage("plan"):
         plan = planner(bench.graph, bench.chip)

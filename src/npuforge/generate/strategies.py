@@ -3,10 +3,8 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from npuforge.errors import UsageError
-from npuforge.generate.planned import choose_planned
+from npuforge.generate.planned import PlannedWriter
 from npuforge.generate.writer import Planner, Writer
 from npuforge.plan import CUBE, planner
 
@@ -15,10 +13,11 @@ REFUSED: dict[str, frozenset[str]] = {"planner": CUBE}
 STRATEGIES: dict[str, Planner] = {"planner": planner.plan}
 
 
-def writer(strategy: str | Planner) -> Writer:
-    """Who writes: a strategy by its name, or a planner of the caller's own."""
-    planner = find(strategy) if isinstance(strategy, str) else strategy
-    return partial(choose_planned, planner)
+def writer(strategy: str | Planner | Writer) -> Writer:
+    """Who writes: a strategy by its name, a planner of the caller's own, or any writer."""
+    if isinstance(strategy, str):
+        return PlannedWriter(find(strategy), strategy)
+    return strategy if isinstance(strategy, Writer) else PlannedWriter(strategy, strategy.__name__)
 
 
 def find(strategy: str) -> Planner:

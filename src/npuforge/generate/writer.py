@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from npuforge.generate.workbench import Chosen, Workbench
 from npuforge.plan import Plan
@@ -18,7 +18,12 @@ class Planner(Protocol):
     def __call__(self, graph: Graph, soc: str) -> Plan: ...
 
 
+@runtime_checkable
 class Writer(Protocol):
-    """Writes, has it judged, writes again; `UsageError` says why it cannot."""
+    """Writes, has it judged, writes again; `UsageError` says why it cannot. `name` is the
+    strategy's."""
+
+    @property
+    def name(self) -> str: ...
 
     def __call__(self, bench: Workbench) -> Chosen: ...

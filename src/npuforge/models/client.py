@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 
+from npuforge.errors import UsageError
 from npuforge.models.cassette import Exchange, Recorder, Replay, read
 from npuforge.models.endpoint import Endpoint
 from npuforge.models.exchange import Message, Reply, Request, Usage
@@ -29,6 +30,18 @@ class Client:
         self._recorder = Recorder(record) if record is not None else None
         self._transport = Transport(endpoint) if replay is None else None
         self._replay = Replay(read(replay)) if replay is not None else None
+
+    @staticmethod
+    def replaying(recording: Path, record: Path | None = None) -> Client:
+        """Asks a recording with the settings it was made with."""
+        held = read(recording)
+        if not held:
+            raise UsageError(f"{recording} holds no exchange")
+        first = held[0].request
+        endpoint = Endpoint(
+            model=first.model, temperature=first.temperature, max_tokens=first.max_tokens
+        )
+        return Client(endpoint, record=record, replay=recording)
 
     def __enter__(self) -> Client:
         return self

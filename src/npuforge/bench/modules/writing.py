@@ -30,7 +30,7 @@ class Written:
 
 def write(file: Path, settings: Settings, place: Path) -> Written:
     """Generate an answer in MultiKernelBench's form; `UsageError` says why there is none."""
-    asked = GenerateSettings(settings.soc, "mkb", settings.strategy, _ALL_VARIANTS_S)
+    asked = GenerateSettings(settings.soc, "mkb", _ALL_VARIANTS_S)
     outcome = from_file(
         file,
         strategies.writer(settings.strategy),

@@ -13,22 +13,8 @@ from npuforge.plan.operands import identifier, source_names
 from npuforge.spec.graph import Graph, TensorType
 from npuforge.tile.ir import Host
 
-_TYPES = frozenset(
-    [
-        "float16",
-        "bfloat16",
-        "float32",
-        "bool",
-        "int8",
-        "int16",
-        "int32",
-        "int64",
-        "uint8",
-        "uint16",
-        "uint32",
-        "uint64",
-    ]
-)
+_WHOLE = [f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)]
+_TYPES = frozenset(["float16", "bfloat16", "float32", "bool", *_WHOLE])
 _ROLES = {"input": "in", "output": "out", "inout": "inout"}
 
 

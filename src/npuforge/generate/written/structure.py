@@ -54,13 +54,15 @@ def _reduced(node: Node, graph: Graph) -> set[str]:
     """Which way a reduction goes: along rows, down columns, over everything."""
     if not node.op.removeprefix("aten.").startswith(tuple(_rules().operations["reduction"])):
         return set()
-    axes = next((arg for arg in node.args[1:] if isinstance(arg, list)), None)
-    whole = node.types[0] is not None and node.types[0].shape in ((), (1,))
-    if axes is None or not axes or whole:
+    if "layer_norm" in node.op:  # its second argument is a shape
+        return {"along rows"}
+    second = node.args[1] if len(node.args) > 1 else None
+    axes = second if isinstance(second, list) else [second]
+    numbers = [axis for axis in axes if isinstance(axis, int) and not isinstance(axis, bool)]
+    if not numbers or (node.types[0] is not None and node.types[0].shape == ()):
         return {"over everything"}
     rank = max((len(source.type.shape) for source in graph.sources), default=1)
-    last = any(axis in (-1, rank - 1) for axis in axes if isinstance(axis, int))
-    return {"along rows"} if last else {"down columns"}
+    return {"along rows"} if {-1, rank - 1} & set(numbers) else {"down columns"}
 
 
 def examples_like(graph: Graph, count: int) -> list[str]:

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The strategy `tile` from end to end: a server that answers as models do, and its recording."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.models.server import Answer, chat, serving
+
+from npuforge.errors import UsageError
+from npuforge.generate import generate
+from npuforge.generate.outcome import Outcome
+from npuforge.generate.written.loop import Search
+from npuforge.generate.written.tile import TileWriter
+from npuforge.models import Client, Endpoint, Message
+from npuforge.models.cassette import read
+from npuforge.tile import texts
+
+MODULE = """
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return torch.softmax(x, dim=-1)
+
+
+def get_inputs():
+    return [torch.randn(96, 200)]
+
+
+def get_init_inputs():
+    return []
+"""
+RIGHT = texts.examples()["softmax"]
+UNKNOWN = RIGHT.replace("tl.exp(", "tl.fast_exp(")
+WRONG = RIGHT.replace("            tl.mul(tile_out[:n, :], tile_out[:n, :], total[:n, None])\n", "")
+SLOW = RIGHT.replace("tl.num_cores()", "min(2, tl.num_cores())")
+
+
+def said(program: str) -> Answer:
+    return chat(f"The rows are divided over the cores.\n```python\n{program}```", usage=(900, 300))
+
+
+def run(folder: Path, client: Client, **settings: int) -> Outcome:
+    file = folder / "softmax.py"
+    file.write_text(MODULE)
+    writer = TileWriter(client, Search(**{"rounds": 6, "patience": 2, **settings}))
+    return generate(file, strategy=writer)
+
+
+def asked(folder: Path) -> list[list[Message]]:
+    return [exchange.request.messages for exchange in read(folder / "exchanges.jsonl")]
+
+
+def test_failures_that_are_repaired_and_a_recording_that_replays(tmp_path: Path) -> None:
+    record = tmp_path / "exchanges.jsonl"
+    answers = (chat("I cannot."), said(UNKNOWN), said(WRONG), said(SLOW), said(RIGHT), said(WRONG))
+    with (
+        serving(*answers) as served,
+        Client(Endpoint(model="m", base_url=served.base), record=record) as client,
+    ):
+        outcome = run(tmp_path, client)
+    verdict = outcome.verdict
+    assert verdict.ok
+    assert verdict.correct is True
+    assert verdict.strategy == "tile"
+    assert outcome.chosen.variant.program == RIGHT
+    states = [candidate.state for candidate in outcome.candidates]
+    assert states == ["failed", "wrong", "slower", "chosen", "wrong"]
+    slower, chosen = outcome.candidates[2], outcome.candidates[3]
+    assert slower.time_us is not None
+    assert chosen.time_us is not None
+    assert chosen.time_us < slower.time_us
+    questions = asked(tmp_path)
+    assert [len(messages) for messages in questions[:3]] == [2, 2, 3]
+    assert "tl.reduce_max" in questions[0][0].text  # the language and an example of its kind
+    assert "fast_exp" in questions[2][-1].text
+    assert "line " in questions[2][-1].text
+    assert "It is wrong on" in questions[3][-1].text
+    assert "the bottleneck is" in questions[4][-1].text
+    assert any("exchanges" in note for note in outcome.notes)
+
+    with Client.replaying(record) as client:
+        again = run(tmp_path, client)
+    assert [c.state for c in again.candidates] == states
+    assert again.verdict.time_us == verdict.time_us
+
+
+def test_repairs_that_fail_leave_a_negative_verdict(tmp_path: Path) -> None:
+    with (
+        serving(said(WRONG)) as served,
+        Client(Endpoint(model="m", base_url=served.base)) as client,
+    ):
+        outcome = run(tmp_path, client)
+    assert outcome.verdict.exit_status == 1
+    assert outcome.verdict.correct is False
+    assert len(outcome.candidates) == 3  # the first, and two that gained nothing
+    assert any("nothing was gained in 2 rounds" in note for note in outcome.notes)
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [(chat(""), "empty"), (chat("no", stop="content_filter"), "refused"), (chat("x"), "no tile")],
+)
+def test_no_program_at_all(tmp_path: Path, answer: Answer, why: str) -> None:
+    with (
+        serving(answer) as served,
+        Client(Endpoint(model="m", base_url=served.base)) as client,
+        pytest.raises(UsageError, match=why),
+    ):
+        run(tmp_path, client)
+
+
+def test_several_candidates_and_a_budget(tmp_path: Path) -> None:
+    with (
+        serving(said(SLOW), said(WRONG), said(RIGHT)) as served,
+        Client(Endpoint(model="m", base_url=served.base, budget_tokens=2500)) as client,
+    ):
+        outcome = run(tmp_path, client, candidates=2, beam=2)
+    assert outcome.verdict.ok
+    assert len(served.requests) in (3, 4)  # the second round may find the budget spent
+    assert {request["seed"] for request in served.requests} == {0, 1}
