@@ -3,19 +3,26 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from npuforge.cli.lower import FORMAT_NAMES
+from npuforge.cli.model_options import model_options, open_client
 from npuforge.cli.output import console, json_option, write_json
+
+if TYPE_CHECKING:
+    from npuforge.generate.written.tile import TileWriter
+    from npuforge.models import Client
 
 
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option(
     "--strategy",
-    type=click.Choice(("planner",)),
+    type=click.Choice(("planner", "tile")),
     default="planner",
     show_default=True,
     help="Who writes the program.",
@@ -50,6 +57,7 @@ from npuforge.cli.output import console, json_option, write_json
     help="How long to try variants.",
 )
 @click.option("--quiet", is_flag=True, help="No progress.")
+@model_options
 @json_option
 def generate(
     file: Path,
@@ -60,28 +68,42 @@ def generate(
     tune_s: float,
     quiet: bool,
     json_out: str | None,
+    **asked: Any,
 ) -> int:
     """Generate an operator from FILE and prove it.
 
     FILE is a Python file with Model, get_inputs and get_init_inputs, or a description in TOML.
+    With the strategy `tile` a language model writes; its exchanges are recorded beside the result.
     """
     from npuforge.cli.progress import Progress, summary  # noqa: PLC0415 (--help needs none of this)
     from npuforge.generate.api import generate as run  # noqa: PLC0415
     from npuforge.spec.session import operator_name  # noqa: PLC0415
 
     place = out or Path(f"{operator_name(file.stem)}_op")
-    with Progress(quiet=quiet) as progress:
+    with ExitStack() as held:
+        writer: Any = strategy
+        if strategy == "tile":
+            record = place.with_name(f"{place.name}.exchanges.jsonl")
+            writer = _writer(held.enter_context(open_client(asked, record)), asked)
         outcome = run(
             file,
             soc=soc,
             form=form,
-            strategy=strategy,
+            strategy=writer,
             tune_s=tune_s,
             out=place,
-            observer=progress,
+            observer=held.enter_context(Progress(quiet=quiet)),
         )
     if json_out is not None:
         write_json(outcome.verdict.to_json(), json_out)
     if json_out != "-":
         summary(outcome, place, console(json_out))
     return outcome.verdict.exit_status
+
+
+def _writer(client: Client, asked: dict[str, Any]) -> TileWriter:
+    from npuforge.generate.written.loop import Search  # noqa: PLC0415
+    from npuforge.generate.written.tile import TileWriter  # noqa: PLC0415
+
+    names = ("rounds", "candidates", "beam", "patience")
+    return TileWriter(client, Search(**{name: asked[name] for name in names}), asked["prompts"])

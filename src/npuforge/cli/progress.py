@@ -11,7 +11,15 @@ from rich.console import Console
 from rich.markup import escape
 from rich.status import Status
 
-from npuforge.generate.events import CandidateTimed, CaseDone, Event, StageDone, StageStarted
+from npuforge.generate.events import (
+    CandidateTimed,
+    CaseDone,
+    Event,
+    ProgramJudged,
+    StageDone,
+    StageStarted,
+    Writing,
+)
 from npuforge.generate.outcome import Outcome
 from npuforge.verdict import Case, Verdict
 
@@ -19,6 +27,7 @@ _DOING = {
     "capture": "capturing the module",
     "plan": "planning",
     "tune": "building and timing variants",
+    "write": "asking",
     "prove": "proving",
     "time": "timing at the given shapes",
 }
@@ -60,8 +69,20 @@ class Progress:
                 self._live.update(f"proving: {done} of {total} cases")
                 self._line(f"  case {escape(_case(name, case))} {_WORDS[case.correct]}")
 
+            case Writing(title, letters, tokens, cost):
+                said = f"{title}: {letters} letters; {_spent(tokens, cost)}"
+                self._live.update(f"the model writes, {said}")
+            case ProgramJudged(title, said, time_us, tokens, cost):
+                took = f", {time_us:.2f} us" if time_us is not None else ""
+                spent = f"[dim]{_spent(tokens, cost)}[/]"
+                self._line(f"[bold]{escape(title)}[/] {escape(said)}{took} {spent}")
+
     def _line(self, text: str) -> None:
         self._out.print(f"[dim]{time.monotonic() - self._started:5.1f}[/] {text}")
+
+
+def _spent(tokens: int, cost: float | None) -> str:
+    return f"{tokens} tokens" if cost is None else f"{tokens} tokens, {cost:.4g}"
 
 
 def _case(name: str, case: Case) -> str:

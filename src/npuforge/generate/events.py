@@ -47,7 +47,28 @@ class CaseDone:
     total: int
 
 
-Event = StageStarted | StageDone | CandidateTimed | CaseDone
+@dataclass(frozen=True, slots=True)
+class Writing:
+    """A model is at it: `letters` of its answer have come; `tokens` and `cost` are all so far."""
+
+    title: str
+    letters: int
+    tokens: int
+    cost: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramJudged:
+    """A model's program was judged: `said` is the first line of what goes back to it."""
+
+    title: str
+    said: str
+    time_us: float | None
+    tokens: int
+    cost: float | None
+
+
+Event = StageStarted | StageDone | CandidateTimed | CaseDone | Writing | ProgramJudged
 Observer = Callable[[Event], None]
 
 

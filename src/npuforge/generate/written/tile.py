@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from npuforge.errors import UsageError
+from npuforge.generate.events import ProgramJudged, Writing
 from npuforge.generate.tuning import Trial, tune
 from npuforge.generate.workbench import Chosen, Workbench
 from npuforge.generate.written import feedback
@@ -23,6 +24,8 @@ from npuforge.generate.written.prompts import render
 from npuforge.generate.written.signature import Signature, signature_of
 from npuforge.generate.written.structure import examples_like
 from npuforge.models import Client, Message
+from npuforge.models.transport import Watch
+from npuforge.models.wire import Piece
 from npuforge.plan import Plan, Variant
 from npuforge.tile import chip_constants, texts
 from npuforge.verdict import Diagnostic
@@ -85,12 +88,30 @@ class _Work:
         title = f"round {number + 1}" + (f", {place + 1}" if place else "")
         messages = [*self.brief, *self._turn(origin, failed)]
         purpose = "coder" if origin is None else f"coder, {origin.feedback.cause}"
-        reply = self.writer.client.ask(messages, purpose=purpose, seed=place)
+        reply = self.writer.client.ask(
+            messages, purpose=purpose, seed=place, watch=self._watch(title)
+        )
         try:
-            program = tile_program(reply)
+            attempt = self.judged(title, tile_program(reply))
         except AnswerError as error:
-            return Attempt(title, feedback.nothing_to_judge(str(error)))
-        return self.judged(title, program)
+            attempt = Attempt(title, feedback.nothing_to_judge(str(error)))
+        first = attempt.feedback.text.splitlines()[0]
+        self.bench.observer(ProgramJudged(title, first, attempt.time_us, *self._spent()))
+        return attempt
+
+    def _watch(self, title: str) -> Watch:
+        letters = 0
+
+        def watch(piece: Piece) -> None:
+            nonlocal letters
+            letters += len(piece.text) + len(piece.thinking)
+            self.bench.observer(Writing(title, letters, *self._spent()))
+
+        return watch
+
+    def _spent(self) -> tuple[int, float | None]:
+        ledger = self.writer.client.ledger
+        return ledger.usage.total, ledger.cost
 
     def _turn(self, origin: Attempt | None, failed: Sequence[str]) -> list[Message]:
         """The next question: from nothing, from a wrong program, or from a right one."""

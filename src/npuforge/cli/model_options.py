@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Options of the commands that ask language models."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from npuforge.models import Client, Endpoint
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+_AT_LEAST_ONE = click.IntRange(min=1)
+
+# Fields of `Endpoint`; what is not given comes from the environment or the configuration file.
+_ENDPOINT = (
+    click.option("--model", metavar="NAME", help="Model to ask; else NPUFORGE_MODEL."),
+    click.option(
+        "--kind", type=click.Choice(("openai", "anthropic")), help="Protocol of the endpoint."
+    ),
+    click.option("--base-url", metavar="URL", help="Address of the endpoint."),
+    click.option("--temperature", type=click.FloatRange(0, 2), help="Of the model's answers."),
+    click.option("--max-tokens", type=_AT_LEAST_ONE, help="Longest answer."),
+    click.option("--concurrency", type=_AT_LEAST_ONE, help="Requests at once."),
+    click.option("--budget-tokens", type=_AT_LEAST_ONE, help="Tokens to spend at most."),
+    click.option("--budget-cost", type=click.FloatRange(min=0), help="Money to spend at most."),
+)
+_SEARCH = (
+    click.option("--rounds", type=_AT_LEAST_ONE, default=30, help="Times to ask at most."),
+    click.option("--candidates", type=_AT_LEAST_ONE, default=1, help="Programs a round."),
+    click.option("--beam", type=_AT_LEAST_ONE, default=1, help="Programs to go on from."),
+    click.option("--patience", type=_AT_LEAST_ONE, default=6, help="Rounds without a gain."),
+    click.option(
+        "--prompts",
+        type=click.Path(path_type=Path, exists=True, file_okay=False),
+        help="Folder with templates of your own.",
+    ),
+    click.option(
+        "--replay",
+        type=click.Path(path_type=Path, exists=True, dir_okay=False),
+        metavar="FILE",
+        help="Answer from a recording instead of a model.",
+    ),
+)
+_FIELDS = (
+    "model", "kind", "base_url", "temperature", "max_tokens", "concurrency", "budget_tokens",
+    "budget_cost",
+)  # fmt: skip
+
+
+def model_options(command: _F) -> _F:
+    """All of them; the command takes them as `**asked`."""
+    for option in reversed((*_ENDPOINT, *_SEARCH)):
+        command = option(command)
+    return command
+
+
+def open_client(asked: dict[str, Any], record: Path) -> Client:
+    """The client that the options speak of; every exchange goes to `record`."""
+    if asked["replay"] is not None:
+        return Client.replaying(asked["replay"])
+    endpoint = Endpoint.find({name: asked[name] for name in _FIELDS})
+    return Client(endpoint, record=record)
