@@ -189,7 +189,7 @@ def _endpoint() -> Check:
             return Check("model", True, False, f"{place}, {key} not set", fix)
     names = " or ".join(key for key, _ in _ENDPOINTS)
     urls = " or ".join(url for _, url in _ENDPOINTS)
-    fix = f"set {names}, and {urls} for an endpoint of your own"
+    fix = f"set NPUFORGE_MODEL, {names}, and {urls} for an endpoint of your own"
     return Check("model", False, False, "no endpoint; only generation by models needs one", fix)
 
 

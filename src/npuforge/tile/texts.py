@@ -16,13 +16,13 @@ _PROJECT = _HERE.parents[2]
 @cache
 def reference() -> str:
     """The page on the language."""
-    return _first(_HERE / "texts" / "tile.md", _PROJECT / "docs" / "tile.md").read_text("utf-8")
+    return _first(_HERE / "_texts" / "tile.md", _PROJECT / "docs" / "tile.md").read_text("utf-8")
 
 
 @cache
 def examples() -> dict[str, str]:
     """Worked programs by name."""
-    folder = _first(_HERE / "texts" / "examples", _PROJECT / "examples" / "tile")
+    folder = _first(_HERE / "_texts" / "examples", _PROJECT / "examples" / "tile")
     return {file.stem: file.read_text("utf-8") for file in sorted(folder.glob("*.py"))}
 
 
