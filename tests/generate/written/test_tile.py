@@ -13,7 +13,7 @@ from npuforge.generate import generate
 from npuforge.generate.outcome import Outcome
 from npuforge.generate.written.loop import Search
 from npuforge.generate.written.tile import TileWriter
-from npuforge.models import Client, Endpoint, Message
+from npuforge.models import Client, Endpoint, Message, ModelError
 from npuforge.models.cassette import read
 from npuforge.tile import texts
 
@@ -120,5 +120,24 @@ def test_several_candidates_and_a_budget(tmp_path: Path) -> None:
     ):
         outcome = run(tmp_path, client, candidates=2, beam=2)
     assert outcome.verdict.ok
-    assert len(served.requests) in (3, 4)  # the second round may find the budget spent
+    assert any("budget of 2500 tokens is spent" in note for note in outcome.notes)
+    assert len(served.requests) in (3, 4)  # both of the second round may be under way by then
+    assert len(outcome.candidates) == len(served.requests)
     assert {request["seed"] for request in served.requests} == {0, 1}
+
+
+def test_an_endpoint_that_goes_away_costs_nothing_that_was_written(tmp_path: Path) -> None:
+    gone = Answer(status=401, body={"error": {"message": "the key has expired"}})
+    with (
+        serving(said(RIGHT), gone) as served,
+        Client(Endpoint(model="m", base_url=served.base)) as client,
+    ):
+        outcome = run(tmp_path, client)
+    assert outcome.verdict.ok
+    assert any("the key has expired" in note for note in outcome.notes)
+    with (
+        serving(gone) as served,
+        Client(Endpoint(model="m", base_url=served.base)) as client,
+        pytest.raises(ModelError, match="expired"),
+    ):
+        run(tmp_path, client)

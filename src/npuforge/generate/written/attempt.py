@@ -67,7 +67,5 @@ class Attempt:
             return Candidate(variant, "chosen", self.time_us)
         if self.right:
             return Candidate(variant, "slower", self.time_us)
-        first = self.feedback.text.splitlines()
-        note = " ".join(first[:2])
-        state = "wrong" if self.proof is not None else "failed"
-        return Candidate(variant, "wrong" if state == "wrong" else "failed", None, note)
+        note = " ".join(self.feedback.text.splitlines()[:2])
+        return Candidate(variant, "failed" if self.proof is None else "wrong", None, note)

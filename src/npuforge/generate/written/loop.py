@@ -8,7 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from npuforge.generate.written.attempt import Attempt
-from npuforge.models.errors import BudgetError
+from npuforge.models.errors import ModelError
+
+_MOST_FAILED = 6  # earlier failures that a model is told of
 
 Ask = Callable[[int, int, Attempt | None, Sequence[str]], Attempt]
 
@@ -37,7 +39,8 @@ class Found:
 
 def search(settings: Search, ask: Ask, start: Attempt | None = None) -> Found:
     """`ask(round, place, from, failed)` writes and judges one candidate; `from` is what it starts
-    from and `failed` what was tried before in vain. With a `start` nothing worse comes back."""
+    from and `failed` what was tried before in vain. With a `start` nothing worse comes back. A spent budget or a lost
+    endpoint ends it with what there is; `ModelError` where there is nothing."""
     attempts: list[Attempt] = []
     best = [start] if start is not None else []
     failed: list[str] = []
@@ -45,35 +48,39 @@ def search(settings: Search, ask: Ask, start: Attempt | None = None) -> Found:
     ended = f"after {settings.rounds} rounds"
     with ThreadPoolExecutor(settings.candidates) as pool:
         for number in range(settings.rounds):
-            froms = [best[n % len(best)] if best else None for n in range(settings.candidates)]
             said = tuple(failed[-_MOST_FAILED:])
-            try:
-                made = list(
-                    pool.map(
-                        lambda place, origin: ask(number, place, origin, said),  # noqa: B023
-                        range(settings.candidates),
-                        froms,
-                    )
-                )
-            except BudgetError as error:
-                ended = str(error)
-                break
+            asked = [
+                pool.submit(ask, number, place, best[place % len(best)] if best else None, said)
+                for place in range(settings.candidates)
+            ]
+            made: list[Attempt] = []
+            over: ModelError | None = None
+            for one in asked:
+                try:
+                    made.append(one.result())
+                except ModelError as error:  # what there is already is not lost by it
+                    over = error
             before = best[0].worth if best else None
             for attempt in made:
                 line = f"{attempt.title}: {attempt.feedback.text.splitlines()[0]}"
                 if best and attempt.worth <= best[0].worth and line not in failed:
                     failed.append(line)
             attempts += made
+            if over is not None and not attempts and start is None:
+                raise over
+            if over is not None:
+                ended = str(over)
+            if not made:
+                break
             best = sorted([*best, *made], key=lambda one: one.worth, reverse=True)[: settings.beam]
             better = before is None or best[0].worth > before
             idle = 0 if better else idle + 1
             if best[0].right and (best[0].roofline or 0.0) >= settings.enough:
                 ended = f"at {100 * (best[0].roofline or 0):.0f} % of the roofline"
                 break
+            if over is not None:
+                break
             if idle >= settings.patience:
                 ended = f"nothing was gained in {idle} rounds"
                 break
     return Found(tuple(attempts), best[0] if best else None, ended)
-
-
-_MOST_FAILED = 6
