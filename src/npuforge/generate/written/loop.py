@@ -39,8 +39,9 @@ class Found:
 
 def search(settings: Search, ask: Ask, start: Attempt | None = None) -> Found:
     """`ask(round, place, from, failed)` writes and judges one candidate; `from` is what it starts
-    from and `failed` what was tried before in vain. With a `start` nothing worse comes back. A spent budget or a lost
-    endpoint ends it with what there is; `ModelError` where there is nothing."""
+    from and `failed` what was tried before in vain. With a `start` nothing worse comes back. A
+    spent budget or a lost endpoint ends it with what there is; `ModelError` where that is nothing.
+    """
     attempts: list[Attempt] = []
     best = [start] if start is not None else []
     failed: list[str] = []
