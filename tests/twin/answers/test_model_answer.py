@@ -95,6 +95,16 @@ def test_six_strings_pass() -> None:
     assert report.verdict.cases[0].shapes == [[16, 256]]
 
 
+def test_files_are_called_as_the_host_code_expects(tmp_path: Path) -> None:
+    """`scale_2d_custom` is the operator Scale2dCustom, from which its name cannot be told."""
+    answer = tmp_path / "scale_2d.txt"
+    answer.write_text(
+        SIX.replace("scale_custom", "scale_2d_custom").replace("ScaleCustom", "Scale2dCustom")
+    )
+    assert ModelAnswer.open(answer).build().ok
+    assert verify_model(ModelAnswer.open(answer), TASK, steps=("check",)).verdict.correct is True
+
+
 def test_six_strings_with_a_wrong_kernel_fail(tmp_path: Path) -> None:
     answer = ModelAnswer.open(six(tmp_path, SIX.replace("a, 2.0f, count", "a, 3.0f, count")))
     verdict = verify_model(answer, TASK, steps=("check",)).verdict

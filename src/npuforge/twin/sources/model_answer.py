@@ -93,7 +93,7 @@ class ModelAnswer:
 def _six(path: Path, root: Path, soc: str) -> ModelAnswer:
     answer = SixStrings.read(path)
     text = answer.strings
-    stem = _snake(answer.operator)
+    stem = _stem(answer.operator, text["host_operator_src"])
     _write(root / "op_host" / f"{stem}_tiling.h", text["host_tiling_src"])
     _write(root / "op_host" / f"{stem}.cpp", text["host_operator_src"])
     _write(root / "op_kernel" / f"{stem}.cpp", text["kernel_src"])
@@ -109,6 +109,15 @@ def _six(path: Path, root: Path, soc: str) -> ModelAnswer:
         (binding,),
         {answer.operator: operator},
     )
+
+
+def _stem(operator: str, host: str) -> str:
+    """What the suite calls the files: it makes the operator's name from theirs, which cannot be
+    undone for `pooling_1d`; the header that the host code includes says it."""
+    for found in re.findall(r'#include\s+"(\w+)_tiling\.h"', host):
+        if str(found).replace("_", "").lower() == operator.lower():
+            return str(found)
+    return _snake(operator)
 
 
 def _direct(path: Path, root: Path) -> ModelAnswer:
