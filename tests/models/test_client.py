@@ -99,6 +99,17 @@ def test_failures_that_pass() -> None:
     assert len(served.requests) == 4
 
 
+def test_requests_keep_their_pace() -> None:
+    pauses: list[float] = []
+    with serving(chat("x")) as served:
+        transport = Transport(endpoint(served.base, requests_per_minute=6), pauses.append)
+        request = Request(messages=ASKED, model="m", temperature=0.0, max_tokens=9)
+        for _ in range(3):
+            transport.ask(request)
+        transport.close()
+    assert [round(pause / 10) for pause in pauses] == [1, 2]  # nobody slept: they add up
+
+
 def test_failures_that_stay_are_one_line_without_the_key() -> None:
     refused = Answer(status=401, body={"error": {"message": f"wrong key {KEY}\nask"}})
     with serving(refused) as served, Client(endpoint(served.base)) as client:

@@ -28,10 +28,22 @@ _ENDPOINT = (
     click.option("--budget-cost", type=click.FloatRange(min=0), help="Money to spend at most."),
 )
 _SEARCH = (
-    click.option("--rounds", type=_AT_LEAST_ONE, default=30, help="Times to ask at most."),
-    click.option("--candidates", type=_AT_LEAST_ONE, default=1, help="Programs a round."),
-    click.option("--beam", type=_AT_LEAST_ONE, default=1, help="Programs to go on from."),
-    click.option("--patience", type=_AT_LEAST_ONE, default=6, help="Rounds without a gain."),
+    click.option(
+        "--rounds", type=_AT_LEAST_ONE, default=30, show_default=True, help="Times to ask at most."
+    ),
+    click.option(
+        "--candidates", type=_AT_LEAST_ONE, default=1, show_default=True, help="Programs a round."
+    ),
+    click.option(
+        "--beam", type=_AT_LEAST_ONE, default=1, show_default=True, help="Programs to go on from."
+    ),
+    click.option(
+        "--patience",
+        type=_AT_LEAST_ONE,
+        default=6,
+        show_default=True,
+        help="Rounds without a gain.",
+    ),
     click.option(
         "--prompts",
         type=click.Path(path_type=Path, exists=True, file_okay=False),

@@ -18,12 +18,11 @@ FILE = "exchanges.jsonl"
 
 
 class Exchange(msgspec.Struct, frozen=True, kw_only=True):
-    """A request and its reply; `purpose` is what a strategy asked for, `note` who made the file."""
+    """A request and its reply; `purpose` is what a strategy asked for."""
 
     request: Request
     reply: Reply
     purpose: str = ""
-    note: str = ""
 
 
 class Recorder:

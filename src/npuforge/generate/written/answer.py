@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from npuforge.models.exchange import Reply
 
-_FENCE = re.compile(r"^(?P<mark>```+|~~~+)[ \t]*(?P<name>[\w+-]*)[^\n]*\n", re.MULTILINE)
+_FENCE = re.compile(r"^(?P<mark>```+|~~~+)[^\n]*\n", re.MULTILINE)
 _LONGEST = 400_000
 _REFUSALS = re.compile(
     r"\b(I (can(no|')t|am unable to|won't)|I'm (unable|sorry)|as an AI|cannot (help|assist))", re.I
@@ -23,7 +23,6 @@ class AnswerError(Exception):
 class Block:
     """A fenced block; one that is not `closed` was cut off."""
 
-    name: str
     text: str
     closed: bool
 
@@ -37,9 +36,7 @@ def blocks(text: str) -> list[Block]:
         end = re.compile(rf"^{re.escape(mark[0])}{{{len(mark)},}}[ \t]*$", re.MULTILINE)
         closing = end.search(text, opening.end())
         stop = closing.start() if closing else len(text)
-        found.append(
-            Block(opening["name"].lower(), text[opening.end() : stop], closing is not None)
-        )
+        found.append(Block(text[opening.end() : stop], closing is not None))
         place = closing.end() if closing else len(text)
     return found
 

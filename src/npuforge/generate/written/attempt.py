@@ -20,7 +20,6 @@ _STEPS: tuple[Cause, ...] = (
     "race",
     "wrong",
     "slow",
-    "nothing",
 )
 
 

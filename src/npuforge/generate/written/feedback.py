@@ -14,7 +14,7 @@ from npuforge.verdict import Diagnostic, Violation
 # In the order in which they hide each other.
 Cause = Literal[
     "no answer", "does not parse", "does not compile", "does not run", "rule", "race", "wrong",
-    "slow", "nothing",
+    "slow",
 ]  # fmt: skip
 _MOST = 3
 _LONGEST = 300
@@ -23,15 +23,14 @@ _PIPES = {"V": "vector unit", "S": "scalar unit", "MTE2": "loads", "MTE3": "stor
 
 @dataclass(frozen=True, slots=True)
 class Feedback:
-    """`key` is the same for the same mistake, so that repetition is noticed."""
+    """The cause, and what is said of it."""
 
     cause: Cause
     text: str
-    key: str = ""
 
 
 def nothing_to_judge(why: str) -> Feedback:
-    return Feedback("no answer", f"Nothing could be judged: {why}.", f"answer: {why}")
+    return Feedback("no answer", f"Nothing could be judged: {why}.")
 
 
 def not_built(cause: Cause, diagnostics: Sequence[Diagnostic], source: str) -> Feedback:
@@ -40,37 +39,34 @@ def not_built(cause: Cause, diagnostics: Sequence[Diagnostic], source: str) -> F
     lines = [f"{heads.get(cause, 'It fails')}:"]
     lines += [_finding(d.message, d.line, source, None) for d in diagnostics[:_MOST]]
     lines += _more(len(diagnostics))
-    first = diagnostics[0].message if diagnostics else "no word"
-    return Feedback(cause, "\n".join(lines), f"{cause}: {first.partition(':')[0]}")
+    return Feedback(cause, "\n".join(lines))
 
 
 def of_proof(proof: Proof, emitted: str) -> Feedback | None:
     """Why a proof does not hold; `emitted` is the AscendC that rules speak about. None: it does."""
     broken = [violation for violation in proof.violations if violation.severity == "error"]
     if proof.error is not None and not broken and not proof.races:
-        return Feedback("does not run", f"It does not run: {proof.error}", f"run: {proof.error}")
+        return Feedback("does not run", f"It does not run: {proof.error}")
     if broken:
         lines = ["It breaks rules of the hardware (lines of the AscendC made from it):"]
         lines += [_finding(_rule(v), v.line, emitted, v.fix) for v in broken[:_MOST]]
-        return Feedback("rule", "\n".join([*lines, *_more(len(broken))]), f"rule: {broken[0].rule}")
+        return Feedback("rule", "\n".join([*lines, *_more(len(broken))]))
     if proof.races:
         race = proof.races[0]
         where = (
             f"{race.first.pipe} line {race.first.line}, {race.second.pipe} line {race.second.line}"
         )
-        return Feedback("race", f"It has a race: {race.message} ({where})", f"race: {race.rule}")
+        return Feedback("race", f"It has a race: {race.message} ({where})")
     wrong = [case for case in proof.cases if case.correct is False]
     if not wrong:
-        return None if proof.holds else Feedback("does not run", "No case could be run.", "run")
+        return None if proof.holds else Feedback("does not run", "No case could be run.")
     right = sum(case.correct is True for case in proof.cases)
     lines = [f"It is wrong on {len(wrong)} cases and right on {right}:"]
     for case in wrong[:_MOST]:
         shapes = ", ".join(str(shape) for shape in case.shapes)
         lines.append(f"- inputs {shapes}: {_cut(case.message or 'wrong')}")
     lines += _more(len(wrong))
-    return Feedback(
-        "wrong", "\n".join(lines), f"wrong: {(wrong[0].message or '').partition(':')[0]}"
-    )
+    return Feedback("wrong", "\n".join(lines))
 
 
 def of_time(timing: TimingReport) -> Feedback:
@@ -88,7 +84,7 @@ def of_time(timing: TimingReport) -> Feedback:
     ]
     if timing.stall:
         lines.append(f"It stalls: {timing.stall}.")
-    return Feedback("slow", "\n".join(lines), f"slow: {timing.bottleneck.kind}")
+    return Feedback("slow", "\n".join(lines))
 
 
 def _rule(violation: Violation) -> str:

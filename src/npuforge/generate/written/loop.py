@@ -37,13 +37,13 @@ class Found:
     ended: str
 
 
-def search(settings: Search, ask: Ask, start: Attempt | None = None) -> Found:
+def search(settings: Search, ask: Ask) -> Found:
     """`ask(round, place, from, failed)` writes and judges one candidate; `from` is what it starts
-    from and `failed` what was tried before in vain. With a `start` nothing worse comes back. A
-    spent budget or a lost endpoint ends it with what there is; `ModelError` where that is nothing.
+    from and `failed` what was tried before in vain. A spent budget or a lost endpoint ends it with
+    what there is; `ModelError` where that is nothing.
     """
     attempts: list[Attempt] = []
-    best = [start] if start is not None else []
+    best: list[Attempt] = []
     failed: list[str] = []
     idle = 0
     ended = f"after {settings.rounds} rounds"
@@ -67,7 +67,7 @@ def search(settings: Search, ask: Ask, start: Attempt | None = None) -> Found:
                 if best and attempt.worth <= best[0].worth and line not in failed:
                     failed.append(line)
             attempts += made
-            if over is not None and not attempts and start is None:
+            if over is not None and not attempts:
                 raise over
             if over is not None:
                 ended = str(over)

@@ -152,7 +152,7 @@ class _Work:
         timed, trace = bench.time(trial, plan, proof)
         if timed is None or timed.timing is None:
             why = proof.error or (timed.error if timed is not None else None) or "it is not timed"
-            slow = feedback.Feedback("does not run", f"At the full sizes: {why}", "run: full")
+            slow = feedback.Feedback("does not run", f"At the full sizes: {why}")
             return Attempt(title, slow, trial, proof)
         return Attempt(title, feedback.of_time(timed.timing), trial, proof, timed, trace)
 
