@@ -22,7 +22,7 @@ from npuforge.twin.kernel import lint_violations
 from npuforge.twin.launch import TensorArgument
 from npuforge.twin.sources.direct import SUFFIXES, has_main
 from npuforge.twin.sources.kernel_file import KernelFile
-from npuforge.twin.sources.operator import OperatorSource, Wanted
+from npuforge.twin.sources.operator import OperatorSource, wanted_outputs
 from npuforge.verdict import Diagnostic, Violation
 
 _LAUNCH_FILES = (".toml", ".yaml", ".yml")
@@ -158,17 +158,10 @@ class _Operator:
         operator = self.source.operator
         names = [parameter.name for parameter in operator.inputs]
         optional = [parameter.name for parameter in operator.inputs if parameter.optional]
-        kinds: list[tuple[Sequence[int], str]] = [(t.shape, t.dtype.name) for t in wanted]
-        outputs: dict[str, Wanted] = {}
-        for parameter in operator.outputs:
-            if parameter.dynamic:
-                outputs[parameter.name], kinds = kinds, []
-            elif kinds:
-                outputs[parameter.name] = kinds.pop(0)
         self.launched = self.source.launch(
             calling.inputs(call, names, optional),
             calling.attributes(call, operator.attrs),
-            outputs,
+            wanted_outputs(operator, [(t.shape, t.dtype.name) for t in wanted]),
             mode=mode,
         )
         return self.launched

@@ -60,6 +60,20 @@ _Variant = tuple[tuple[tuple[str, str], ...], int | None]
 Wanted = tuple[Sequence[int], str] | list[tuple[Sequence[int], str]]
 
 
+def wanted_outputs(
+    operator: Operator, kinds: Sequence[tuple[Sequence[int], str]]
+) -> dict[str, Wanted]:
+    """Shapes and types of results in order, by the outputs they are of; a dynamic one takes all."""
+    left = list(kinds)
+    found: dict[str, Wanted] = {}
+    for parameter in operator.outputs:
+        if parameter.dynamic:
+            found[parameter.name], left = left, []
+        elif left:
+            found[parameter.name] = left.pop(0)
+    return found
+
+
 @dataclass(slots=True)
 class OperatorSource:
     """One operator of a project, its host library, and its kernel builds by element types."""

@@ -21,7 +21,7 @@ from npuforge.bench.tables.solve import compared, judge_row
 from npuforge.dtypes import HostTensor
 from npuforge.errors import NpuforgeError, UsageError
 from npuforge.twin.execute import Mode, RunResult
-from npuforge.twin.sources.operator import OperatorSource, Wanted
+from npuforge.twin.sources.operator import OperatorSource, wanted_outputs
 from npuforge.twin.sources.recognise import recognise
 from npuforge.verdict import Case
 
@@ -113,13 +113,7 @@ class _Judged:
         operator = self.source.operator
         known = {attribute.name for attribute in operator.attrs}
         given = {name: value for name, value in attributes.items() if name in known}
-        kinds: list[tuple[Sequence[int], str]] = [(item.shape, item.dtype) for item in made.wanted]
-        outputs: dict[str, Wanted] = {}
-        for parameter in operator.outputs:
-            if parameter.dynamic:
-                outputs[parameter.name], kinds = kinds, []
-            elif kinds:
-                outputs[parameter.name] = kinds.pop(0)
+        outputs = wanted_outputs(operator, [(item.shape, item.dtype) for item in made.wanted])
         return self.source.launch(inputs, given, outputs, mode=mode)
 
     def _compare(
