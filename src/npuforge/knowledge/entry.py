@@ -72,7 +72,8 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Empty `operators`, `dtypes` and `soc` mean any. `before` is optional and goes with `claim`;
-    `launch` is a launch file (for tile programs in the form of operators)."""
+    `launch` is a launch file (for tile programs in the form of operators); `auto_sync` is off for
+    kernels that order their pipes by hand, as in `npuforge check --no-auto-sync`."""
 
     id: str
     title: str
@@ -90,6 +91,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     tags: tuple[str, ...] = ()
     identifiers: tuple[str, ...] = ()
     advises: Advice | None = None
+    auto_sync: bool = True
     boundary: tuple[Boundary, ...] = ()
     evidence: Evidence | None = None
 
@@ -105,7 +107,8 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     @property
     def digest(self) -> str:
         """Of everything that `verify` runs or judges by."""
-        parts = (self.language, self.claim, self.before, self.after, self.launch)
+        order = "ordered by the compiler" if self.auto_sync else "ordered by hand"
+        parts = (self.language, order, self.claim, self.before, self.after, self.launch)
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
 
     @property
@@ -255,6 +258,8 @@ def _artifact(entry: Entry) -> Iterator[str]:
         yield "there is no program under After"
     if bool(entry.claim) != bool(entry.before):
         yield "a claim and a program under Before go together"
+    if entry.language == "tile" and not entry.auto_sync:
+        yield "the compiler orders tile programs: auto_sync is not theirs to switch off"
     if entry.claim:
         try:
             claim_of(entry.claim)

@@ -123,11 +123,12 @@ def _fenced(lines: list[str], name: str) -> str:
 
 def _toml(known: Mapping[str, Any]) -> Iterator[str]:
     """The front: single values, then tables. Values that are empty are left out."""
-    tables = ("boundary", "evidence")
-    front = [name for name in known if name not in (*_SECTIONS, "rationale", *tables)]
-    for name in front:
+    below = (*_SECTIONS, "rationale", "auto_sync", "boundary", "evidence")
+    for name in (name for name in known if name not in below):
         if known[name] or name in ("operators", "dtypes", "soc"):
             yield f"{name} = {_value(known[name])}"
+    if not known["auto_sync"]:
+        yield "auto_sync = false"
     for boundary in known["boundary"]:
         yield from ("", "[[boundary]]", *(f"{n} = {_value(v)}" for n, v in boundary.items()))
     if known["evidence"] is not None:
