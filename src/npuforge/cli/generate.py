@@ -5,24 +5,20 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from npuforge.cli.lower import FORMAT_NAMES
-from npuforge.cli.model_options import model_options, open_client
+from npuforge.cli.model_options import asked_for, model_options, open_client
 from npuforge.cli.output import console, json_option, write_json
-
-if TYPE_CHECKING:
-    from npuforge.generate.written.tile import TileWriter
-    from npuforge.models import Client
 
 
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option(
     "--strategy",
-    type=click.Choice(("planner", "tile")),
+    type=click.Choice(("planner", "tile", "ascendc", "refine")),
     default="planner",
     show_default=True,
     help="Who writes the program.",
@@ -73,7 +69,8 @@ def generate(
     """Generate an operator from FILE and prove it.
 
     FILE is a Python file with Model, get_inputs and get_init_inputs, or a description in TOML.
-    With the strategy `tile` a language model writes; its exchanges are recorded beside the result.
+    With another strategy than `planner` a language model writes; its exchanges are recorded beside
+    the result.
     """
     from npuforge.cli.progress import Progress, summary  # noqa: PLC0415 (--help needs none of this)
     from npuforge.generate.api import generate as run  # noqa: PLC0415
@@ -82,9 +79,12 @@ def generate(
     place = out or Path(f"{operator_name(file.stem)}_op")
     with ExitStack() as held:
         writer: Any = strategy
-        if strategy == "tile":
+        if strategy != "planner":
+            from npuforge.generate.written.strategy import writer_for  # noqa: PLC0415
+
+            wanted = asked_for(strategy, asked)
             record = place.with_name(f"{place.name}.exchanges.jsonl")
-            writer = _writer(held.enter_context(open_client(asked, record)), asked)
+            writer = writer_for(wanted, held.enter_context(open_client(asked, record)))
         outcome = run(
             file,
             soc=soc,
@@ -99,11 +99,3 @@ def generate(
     if json_out != "-":
         summary(outcome, place, console(json_out))
     return outcome.verdict.exit_status
-
-
-def _writer(client: Client, asked: dict[str, Any]) -> TileWriter:
-    from npuforge.generate.written.loop import Search  # noqa: PLC0415
-    from npuforge.generate.written.tile import TileWriter  # noqa: PLC0415
-
-    names = ("rounds", "candidates", "beam", "patience")
-    return TileWriter(client, Search(**{name: asked[name] for name in names}), asked["prompts"])

@@ -5,11 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from npuforge.models import Client, Endpoint
+
+if TYPE_CHECKING:
+    from npuforge.generate.written.strategy import Asked
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 _AT_LEAST_ONE = click.IntRange(min=1)
@@ -27,7 +30,51 @@ _ENDPOINT = (
     click.option("--budget-tokens", type=_AT_LEAST_ONE, help="Tokens to spend at most."),
     click.option("--budget-cost", type=click.FloatRange(min=0), help="Money to spend at most."),
 )
+_STRATEGY = (
+    click.option(
+        "--interface",
+        type=click.Choice(("kernel", "full")),
+        default="kernel",
+        show_default=True,
+        help="What `ascendc` writes: kernels alone, or with their host code.",
+    ),
+    click.option(
+        "--lowering",
+        type=click.Choice(("compiler", "model")),
+        default="compiler",
+        show_default=True,
+        help="Who lowers what `tile` writes.",
+    ),
+    click.option(
+        "--from",
+        "start",
+        type=click.Path(path_type=Path, exists=True),
+        metavar="PATH",
+        help="What `refine` starts from: tile program, kernel, project; else the planner's.",
+    ),
+    click.option(
+        "--language",
+        type=click.Choice(("tile", "ascendc")),
+        default="tile",
+        show_default=True,
+        help="What `refine` makes of the planner's program.",
+    ),
+    click.option(
+        "--roles",
+        metavar="NAMES",
+        default="",
+        help="Who is asked besides the coder: planner, tester, reviewer, profiler, or all.",
+    ),
+)
 _SEARCH = (
+    click.option(
+        "--search",
+        "kind_of_search",
+        type=click.Choice(("beam", "evolve")),
+        default="beam",
+        show_default=True,
+        help="Go on from the best, or cross a population.",
+    ),
     click.option(
         "--rounds", type=_AT_LEAST_ONE, default=30, show_default=True, help="Times to ask at most."
     ),
@@ -64,7 +111,7 @@ _FIELDS = (
 
 def model_options(command: _F) -> _F:
     """All of them; the command takes them as `**asked`."""
-    for option in reversed((*_ENDPOINT, *_SEARCH)):
+    for option in reversed((*_ENDPOINT, *_STRATEGY, *_SEARCH)):
         command = option(command)
     return command
 
@@ -75,3 +122,23 @@ def open_client(asked: dict[str, Any], record: Path) -> Client:
         return Client.replaying(asked["replay"])
     endpoint = Endpoint.find({name: asked[name] for name in _FIELDS})
     return Client(endpoint, record=record)
+
+
+def asked_for(strategy: str, asked: dict[str, Any]) -> Asked:
+    """The strategy that the options speak of."""
+    from npuforge.generate.written.loop import Search  # noqa: PLC0415 (--help needs none of this)
+    from npuforge.generate.written.roles import roles_of  # noqa: PLC0415
+    from npuforge.generate.written.strategy import Asked  # noqa: PLC0415
+
+    names = ("rounds", "candidates", "beam", "patience")
+    search = Search(**{name: asked[name] for name in names}, kind=asked["kind_of_search"])
+    return Asked(
+        strategy,
+        asked["interface"],
+        asked["lowering"],
+        asked["language"],
+        asked["start"],
+        search,
+        roles_of([name.strip() for name in asked["roles"].split(",") if name.strip()]),
+        asked["prompts"],
+    )

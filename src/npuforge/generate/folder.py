@@ -27,7 +27,7 @@ def write(outcome: Outcome, out: Path) -> None:
     check_free(out)
     texts: dict[str, str] = {
         **{f"op/{path}": text for path, text in outcome.files.items()},
-        f"{outcome.name}.tile.py": outcome.program,
+        outcome.program_file: outcome.program,
         f"{outcome.name}.reference.py": outcome.reference,
         _MARK: outcome.verdict.to_json() + "\n",
         "report.html": render(outcome),

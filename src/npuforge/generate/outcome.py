@@ -73,5 +73,11 @@ class Outcome:
 
     @property
     def program(self) -> str:
-        """The chosen program in the tile language."""
+        """The chosen program as it was written."""
         return self.chosen.variant.program
+
+    @property
+    def program_file(self) -> str:
+        """What the program's file is called."""
+        tile = self.chosen.variant.language == "tile"
+        return f"{self.name}.{'tile.py' if tile else 'ascendc.cpp'}"

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from npuforge.eager import baseline, compared
+from npuforge.errors import UsageError
 from npuforge.generate.calls import model_shape
 from npuforge.generate.cases import choose
 from npuforge.generate.description import module_text
@@ -22,7 +23,6 @@ from npuforge.generate.outcome import Outcome, Stage
 from npuforge.generate.reference import WORKER, ModuleProcess, References
 from npuforge.generate.workbench import Chosen, Workbench
 from npuforge.generate.writer import Writer
-from npuforge.lower.formats import emit
 from npuforge.soc.data import load_soc
 from npuforge.spec.session import ModuleSession
 from npuforge.twin.toolchain import Toolchain
@@ -80,13 +80,16 @@ def from_process(
     """Generate from a module that is being captured; `reference` is its text."""
     started = started or time.monotonic()
     chip = load_soc(settings.soc).soc
+    if writer.forms is not None and settings.form not in writer.forms:
+        listed = ", ".join(writer.forms)
+        raise UsageError(f"{writer.name} cannot write {settings.form}; formats: {listed}")
     began = time.monotonic()
     observer(StageStarted("capture"))
     Toolchain.find().runtime()
     graph = module.graph
     seconds = time.monotonic() - began
     observer(StageDone("capture", seconds))
-    cases = choose(graph)
+    cases = [*choose(graph), *writer.cases(graph, reference)]
     references = References(module, cases)
     bench = Workbench(graph, reference, cases, references, chip, settings.tune_s, observer)
     bench.stages.append(Stage("capture", round(seconds, 3)))
@@ -97,10 +100,10 @@ def from_process(
     verdict = compared(_verdict(chosen, writer.name, chip), known)
     files: dict[str, str] = {}
     if chosen.winner is not None and chosen.winner.program is not None:
-        lowered = chosen.winner.program.lowered
-        host = lowered.program.host
-        shape = model_shape(host, chosen.plan, graph, module.signature, reference)
-        files = emit(lowered, settings.form, model=shape)
+        files = chosen.winner.program.files(
+            settings.form,
+            lambda host: model_shape(host, chosen.plan, graph, module.signature, reference),
+        )
     return Outcome(
         name=chosen.plan.name,
         graph=graph,

@@ -5,11 +5,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from npuforge.generate.cases import ProofCase
 from npuforge.generate.outcome import Candidate
 from npuforge.generate.proof import Proof
 from npuforge.generate.tuning import Trial, tune
 from npuforge.generate.workbench import Chosen, Workbench
 from npuforge.generate.writer import Planner
+from npuforge.spec.graph import Graph
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +20,10 @@ class PlannedWriter:
 
     planner: Planner
     name: str = "planner"
+    forms: tuple[str, ...] | None = None
+
+    def cases(self, graph: Graph, module: str) -> list[ProofCase]:  # noqa: ARG002
+        return []
 
     def __call__(self, bench: Workbench) -> Chosen:
         return _choose(self.planner, bench)

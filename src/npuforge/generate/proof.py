@@ -13,8 +13,8 @@ from npuforge.errors import UsageError
 from npuforge.generate.cases import ProofCase, shape_of
 from npuforge.generate.events import CaseDone, Observer, silent
 from npuforge.generate.judge import judge
+from npuforge.generate.program import Program
 from npuforge.generate.reference import Answer, References
-from npuforge.lower.on_twin import TwinProgram
 from npuforge.plan import Plan
 from npuforge.spec.graph import Graph
 from npuforge.twin.execute import RunResult
@@ -71,7 +71,7 @@ class _Ran:
 
 
 def prove(
-    program: TwinProgram,
+    program: Program,
     plan: Plan,
     graph: Graph,
     cases: Sequence[ProofCase],
@@ -102,7 +102,7 @@ def _keep(store: list[Any], found: Sequence[Any]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Prover:
-    program: TwinProgram
+    program: Program
     plan: Plan
     graph: Graph
     references: References

@@ -23,7 +23,7 @@ from npuforge.generate.cases import (
     operand_shapes,
     operand_values,
 )
-from npuforge.lower.on_twin import TwinProgram
+from npuforge.generate.program import Program
 from npuforge.plan import Plan
 from npuforge.sandbox import Limits
 from npuforge.spec.graph import Graph
@@ -64,7 +64,7 @@ class _Split:
 
 
 def in_full(
-    program: TwinProgram,
+    program: Program,
     plan: Plan,
     graph: Graph,
     trace: Path,
@@ -111,7 +111,7 @@ def _up(value: int, unit: int) -> int:
 
 
 def _by_periods(
-    program: TwinProgram, plan: Plan, graph: Graph, sizes: Sizes, split: _Split, trace: Path
+    program: Program, plan: Plan, graph: Graph, sizes: Sizes, split: _Split, trace: Path
 ) -> Timed | None:
     def run(rows: int, timeline: Path | None) -> RunResult:
         shapes = operand_shapes(plan, graph, {**sizes, split.symbol: rows})

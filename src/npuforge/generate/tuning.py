@@ -16,6 +16,7 @@ from npuforge.dtypes import HostTensor
 from npuforge.errors import UsageError
 from npuforge.generate.cases import fewer_rows, operand_shapes, operand_values
 from npuforge.generate.events import CandidateTimed, Observer, silent
+from npuforge.generate.program import Program
 from npuforge.lower.compiler import lower
 from npuforge.lower.on_twin import TwinProgram
 from npuforge.plan import Plan, Variant
@@ -40,7 +41,7 @@ class Trial:
 
     variant: Variant
     tried: bool
-    program: TwinProgram | None = None
+    program: Program | None = None
     time_us: float | None = None
     problem: str = ""
     diagnostics: tuple[Diagnostic, ...] = ()
@@ -108,7 +109,7 @@ class _Tuner:
             return Trial(variant, True, program, problem=problem)
         return Trial(variant, True, program, result.timing.time_us)
 
-    def timed(self, program: TwinProgram) -> RunResult:
+    def timed(self, program: Program) -> RunResult:
         follows = program.follows_values
         sizes = fewer_rows(self.graph, None if follows else _COMPARED_ELEMENTS)
         shapes = operand_shapes(self.plan, self.graph, sizes)

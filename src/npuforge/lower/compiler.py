@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 
 from npuforge.lower.fuse import fuse_loops
@@ -50,7 +51,12 @@ def _class_name(kernel: str) -> str:
 def renamed(lowered: Lowered, name: str) -> Lowered:
     """The same program under another name."""
     program = replace(lowered.program, name=name)
-    return replace(lowered, program=program, host=replace(lowered.host, program=program))
+    host = replace(lowered.host, program=program)
+    if host.written is not None:
+        text = re.sub(rf"(\bvoid\s+){lowered.program.name}\b", rf"\g<1>{name}", host.written)
+        structure = rf"\b{lowered.host.tiling_struct}\b"
+        host.written = re.sub(structure, host.tiling_struct, text)
+    return replace(lowered, program=program, host=host)
 
 
 def check_capacity(program: TileProgram, codes: list[KernelCode]) -> None:

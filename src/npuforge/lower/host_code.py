@@ -94,7 +94,8 @@ class Surroundings:
 
 @dataclass(slots=True)
 class HostCode:
-    """What the host side of every format is made of."""
+    """What the host side of every format is made of; `written` is a kernel's text that stands in
+    the place of the compiler's."""
 
     program: TileProgram
     fields: list[Field] = field(default_factory=list)
@@ -102,6 +103,7 @@ class HostCode:
     workspace_offsets: dict[str, Field] = field(default_factory=dict)
     phases: dict[int, Phase] = field(default_factory=dict)  # by id of the launch
     key_bits: dict[int, int] = field(default_factory=dict)  # key bit by id of the choice
+    written: str | None = None
 
     @property
     def host(self) -> Host:

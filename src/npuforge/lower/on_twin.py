@@ -7,7 +7,7 @@ result = program.launch({"x": x}, mode="check")
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -16,10 +16,12 @@ from typing import Any
 from npuforge.dtypes import HostTensor
 from npuforge.lower.compiler import Lowered
 from npuforge.lower.followed import follows_values
-from npuforge.lower.formats import direct
+from npuforge.lower.formats import direct, emit
+from npuforge.lower.formats.model import ModelShape
 from npuforge.lower.tiling import Tiling, compute_tiling
 from npuforge.sandbox import Limits
 from npuforge.tile.expr import Number
+from npuforge.tile.ir import Host
 from npuforge.twin.execute import Mode, RunResult, execute
 from npuforge.twin.kernel import Kernel, KernelBuild
 from npuforge.twin.launch import (
@@ -50,6 +52,10 @@ class TwinProgram:
     @cached_property
     def build(self) -> KernelBuild:
         return Kernel.build(self.source, entry=direct.entry_name(self.lowered.host))
+
+    def files(self, form: str, shape: Callable[[Host], ModelShape]) -> dict[str, str]:
+        """Path and text of every file in a format; `shape` says how a module calls it."""
+        return emit(self.lowered, form, model=shape(self.lowered.program.host))
 
     def launch(
         self,
@@ -105,7 +111,7 @@ class TwinProgram:
         if not self.build.ok:
             first = self.build.diagnostics[0].message if self.build.diagnostics else self.build.log
             return RunResult(error=f"the kernel does not compile: {first}")
-        launch = Launch(tiling.blocks, self._arguments(shapes, held, tiling))
+        launch = self._launched(tiling, self._arguments(shapes, held, tiling))
         soc = self.lowered.soc
         return execute(self.build, launch, mode=mode, soc=soc, trace=trace, limits=limits)
 
@@ -125,15 +131,21 @@ class TwinProgram:
         found.append(WorkspaceArgument("workspace", size))
         return [*found, ScalarArgument("tiling", self._tiling_bytes(tiling))]
 
+    def _launched(self, tiling: Tiling, arguments: list[Argument]) -> Launch:
+        return Launch(tiling.blocks, arguments)
+
     def _tiling_bytes(self, tiling: Tiling) -> bytes:
-        code = self.lowered.host
-        members = [
-            (item.name, _C_TYPES[item.type], _plain(tiling.values[item.name], item.type))
-            for item in code.fields
-        ]
-        if len(code.schedules) > 1:
+        members = self._members(tiling)
+        if len(self.lowered.host.schedules) > 1:
             members.append(("key", "int64", tiling.key))
         return pack_fields("tiling", members)
+
+    def _members(self, tiling: Tiling) -> list[tuple[str, str, Number]]:
+        """Name, type and value of every field of the tiling structure."""
+        return [
+            (item.name, _C_TYPES[item.type], _plain(tiling.values[item.name], item.type))
+            for item in self.lowered.host.fields
+        ]
 
 
 def _plain(value: Number, type_: str) -> Number:

@@ -8,6 +8,8 @@ from typing import Literal
 
 from npuforge.errors import UsageError
 
+Language = Literal["tile", "ascendc"]
+
 
 class PlanError(UsageError):
     """A graph that cannot be planned: which operation, and why."""
@@ -29,11 +31,12 @@ class Operand:
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """One way to write it: `program` is tile-language source, `why` the reason to try it."""
+    """One way to write it: `program` is its source, `why` the reason to try it."""
 
     title: str
     program: str
     why: str
+    language: Language = "tile"
 
 
 @dataclass(frozen=True, slots=True)

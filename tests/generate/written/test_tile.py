@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,8 +12,9 @@ from tests.models.server import Answer, chat, serving
 from npuforge.errors import UsageError
 from npuforge.generate import generate
 from npuforge.generate.outcome import Outcome
+from npuforge.generate.written.dialects.tile import TileDialect
 from npuforge.generate.written.loop import Search
-from npuforge.generate.written.tile import TileWriter
+from npuforge.generate.written.writer import ModelWriter
 from npuforge.models import Client, Endpoint, Message, ModelError
 from npuforge.models.cassette import read
 from npuforge.tile import texts
@@ -46,7 +48,8 @@ def said(program: str) -> Answer:
 def run(folder: Path, client: Client, **settings: int) -> Outcome:
     file = folder / "softmax.py"
     file.write_text(MODULE)
-    writer = TileWriter(client, Search(**{"rounds": 6, "patience": 2, **settings}))
+    asked = replace(Search(rounds=6, patience=2), **settings)  # type: ignore[arg-type]
+    writer = ModelWriter("tile", client, TileDialect(), asked)
     return generate(file, strategy=writer)
 
 

@@ -37,7 +37,7 @@ def write(file: Path, settings: Settings, place: Path) -> Written:
         asked,
         refused=strategies.REFUSED.get(settings.strategy, frozenset()),
     )
-    kept = {"report": "generated.html", "program": f"{outcome.name}.tile.py"}
+    kept = {"report": "generated.html", "program": outcome.program_file}
     (place / kept["report"]).write_text(render(outcome), "utf-8")
     (place / kept["program"]).write_text(outcome.program, "utf-8")
     answer = None

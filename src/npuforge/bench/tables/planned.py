@@ -8,7 +8,7 @@ from pathlib import Path
 
 from npuforge.bench.tables.outcome import CaseOutcome, Sample
 from npuforge.bench.tables.result import Program, RowResult, Solved
-from npuforge.lower.formats import emit
+from npuforge.lower.formats.model import ModelShape
 from npuforge.verdict import Case
 
 
@@ -30,7 +30,7 @@ def write(solved: Solved, folder: Path, form: str) -> None:
     for number, program in enumerate(solved.programs):
         files = {"program.tile.py": program.variant.program}
         if program.program is not None:
-            files |= emit(program.program.lowered, form)
+            files |= program.program.files(form, ModelShape.of)
         for path, text in files.items():
             file = folder / f"program{number}" / path
             file.parent.mkdir(parents=True, exist_ok=True)

@@ -8,8 +8,8 @@ from typing import Any
 
 from npuforge.bench.attempt import Cheat
 from npuforge.eager import Baseline
+from npuforge.generate import program
 from npuforge.generate.proof import Proof
-from npuforge.lower.on_twin import TwinProgram
 from npuforge.plan import Plan, Variant
 from npuforge.spec.graph import Graph
 from npuforge.twin.timing.report import TimingReport
@@ -26,7 +26,7 @@ class Program:
     graph: Graph
     plan: Plan
     variant: Variant
-    program: TwinProgram | None
+    program: program.Program | None
     proof: Proof
     diagnostics: tuple[Diagnostic, ...] = ()
 

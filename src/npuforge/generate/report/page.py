@@ -165,10 +165,10 @@ def _candidates(outcome: Outcome) -> str:
 
 def _sources(outcome: Outcome) -> str:
     kernel = kernel_path(outcome.files)
-    panes = [
-        ("PyTorch", f"{outcome.name}.py", outcome.reference),
-        ("Tile program", f"{outcome.name}.tile.py", outcome.program),
-    ]
+    panes = [("PyTorch", f"{outcome.name}.py", outcome.reference)]
+    if outcome.chosen.variant.language == "tile" or kernel is None:
+        title = "Tile program" if outcome.chosen.variant.language == "tile" else "AscendC"
+        panes.append((title, outcome.program_file, outcome.program))
     if kernel is not None:
         panes.append(("AscendC kernel", kernel, outcome.files[kernel]))
     shown = "".join(

@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from npuforge.generate.proof import Proof
+from npuforge.plan.plan import Language
 from npuforge.twin.timing.report import TimingReport
-from npuforge.verdict import Diagnostic, Violation
+from npuforge.verdict import Advice, Diagnostic, Violation
 
 # In the order in which they hide each other.
 Cause = Literal[
@@ -33,22 +34,31 @@ def nothing_to_judge(why: str) -> Feedback:
     return Feedback("no answer", f"Nothing could be judged: {why}.")
 
 
-def not_built(cause: Cause, diagnostics: Sequence[Diagnostic], source: str) -> Feedback:
-    """What a compiler says, each with its line."""
+def not_built(
+    cause: Cause,
+    diagnostics: Sequence[Diagnostic],
+    source: str,
+    files: Mapping[str, str] | None = None,
+) -> Feedback:
+    """What a compiler says, each with its line of the source, or of the file it names."""
     heads = {"does not parse": "The program is refused", "does not compile": "It does not compile"}
     lines = [f"{heads.get(cause, 'It fails')}:"]
-    lines += [_finding(d.message, d.line, source, None) for d in diagnostics[:_MOST]]
+    for diagnostic in diagnostics[:_MOST]:
+        text = (files or {}).get(diagnostic.file or "", source)
+        where = f"{diagnostic.file}: " if files and diagnostic.file else ""
+        lines.append(_finding(where + diagnostic.message, diagnostic.line, text, None))
     lines += _more(len(diagnostics))
     return Feedback(cause, "\n".join(lines))
 
 
-def of_proof(proof: Proof, emitted: str) -> Feedback | None:
+def of_proof(proof: Proof, emitted: str, language: Language = "tile") -> Feedback | None:
     """Why a proof does not hold; `emitted` is the AscendC that rules speak about. None: it does."""
     broken = [violation for violation in proof.violations if violation.severity == "error"]
     if proof.error is not None and not broken and not proof.races:
         return Feedback("does not run", f"It does not run: {proof.error}")
     if broken:
-        lines = ["It breaks rules of the hardware (lines of the AscendC made from it):"]
+        made = " (lines of the AscendC made from it)" if language == "tile" else ""
+        lines = [f"It breaks rules of the hardware{made}:"]
         lines += [_finding(_rule(v), v.line, emitted, v.fix) for v in broken[:_MOST]]
         return Feedback("rule", "\n".join([*lines, *_more(len(broken))]))
     if proof.races:
@@ -69,8 +79,8 @@ def of_proof(proof: Proof, emitted: str) -> Feedback | None:
     return Feedback("wrong", "\n".join(lines))
 
 
-def of_time(timing: TimingReport) -> Feedback:
-    """Where the time of a right program goes."""
+def of_time(timing: TimingReport, advice: Sequence[Advice] = ()) -> Feedback:
+    """Where the time of a right program goes, and what the checks advise."""
     share = timing.roofline.share
     busy = sorted(timing.pipes.items(), key=lambda entry: -entry[1].busy_us)
     pipes = "; ".join(
@@ -84,6 +94,7 @@ def of_time(timing: TimingReport) -> Feedback:
     ]
     if timing.stall:
         lines.append(f"It stalls: {timing.stall}.")
+    lines += [f"- {_cut(f'{one.rule}: {one.message}')}" for one in advice[:_MOST]]
     return Feedback("slow", "\n".join(lines))
 
 

@@ -3,16 +3,21 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Literal
 
 from npuforge.generate.written.attempt import Attempt
 from npuforge.models.errors import ModelError
 
 _MOST_FAILED = 6  # earlier failures that a model is told of
+_CROSSED = 0.5  # share of candidates that are made from two parents
+_TOURNAMENT = 2
 
-Ask = Callable[[int, int, Attempt | None, Sequence[str]], Attempt]
+# beam: go on from the best ones. evolve: parents are drawn from a population, and crossed.
+Kind = Literal["beam", "evolve"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +31,23 @@ class Search:
     beam: int = 1
     patience: int = 6
     enough: float = 0.95
+    kind: Kind = "beam"
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked for: the candidate at `place` of round `number`, from `origin` (None: from
+    nothing), crossed with `partner`; `failed` is what was tried before in vain."""
+
+    number: int
+    place: int
+    origin: Attempt | None = None
+    partner: Attempt | None = None
+    failed: tuple[str, ...] = ()
+
+    @property
+    def title(self) -> str:
+        return f"round {self.number + 1}" + (f", {self.place + 1}" if self.place else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,51 +59,95 @@ class Found:
     ended: str
 
 
-def search(settings: Search, ask: Ask) -> Found:
-    """`ask(round, place, from, failed)` writes and judges one candidate; `from` is what it starts
-    from and `failed` what was tried before in vain. A spent budget or a lost endpoint ends it with
-    what there is; `ModelError` where that is nothing.
+@dataclass(slots=True)
+class _State:
+    settings: Search
+    attempts: list[Attempt] = field(default_factory=list)
+    best: list[Attempt] = field(default_factory=list)
+    failed: list[str] = field(default_factory=list)
+    idle: int = 0
+
+    def question(self, number: int, place: int) -> Question:
+        said = tuple(self.failed[-_MOST_FAILED:])
+        if not self.best:
+            return Question(number, place, failed=said)
+        if self.settings.kind == "beam":
+            return Question(number, place, self.best[place % len(self.best)], failed=said)
+        dice = random.Random(f"{number} {place}")
+        parent = self._drawn(dice, self.best)
+        others = [one for one in self.best if one is not parent and one.trial is not None]
+        crossed = others and parent.trial is not None and dice.random() < _CROSSED
+        partner = self._drawn(dice, others) if crossed else None
+        return Question(number, place, parent, partner, said)
+
+    def _drawn(self, dice: random.Random, among: Sequence[Attempt]) -> Attempt:
+        drawn = [dice.choice(among) for _ in range(_TOURNAMENT)]
+        return max(drawn, key=lambda one: one.worth)
+
+    def add(self, made: Sequence[Attempt]) -> None:
+        before = self.best[0].worth if self.best else None
+        for attempt in made:
+            line = f"{attempt.title}: {attempt.feedback.text.splitlines()[0]}"
+            if self.best and attempt.worth <= self.best[0].worth and line not in self.failed:
+                self.failed.append(line)
+        self.attempts += made
+        ranked = sorted([*self.best, *made], key=lambda one: one.worth, reverse=True)
+        self.best = _distinct(ranked)[: self.settings.beam]
+        better = before is None or self.best[0].worth > before
+        self.idle = 0 if better else self.idle + 1
+
+    @property
+    def over(self) -> str | None:
+        """Why no more is asked."""
+        first = self.best[0]
+        if first.right and (first.roofline or 0.0) >= self.settings.enough:
+            return f"at {100 * (first.roofline or 0):.0f} % of the roofline"
+        if self.idle >= self.settings.patience:
+            return f"nothing was gained in {self.idle} rounds"
+        return None
+
+
+def search(
+    settings: Search, ask: Callable[[Question], Attempt], start: Attempt | None = None
+) -> Found:
+    """`ask` writes and judges one candidate; `start` is what the first round goes on from. A spent
+    budget or a lost endpoint ends it with what there is; `ModelError` where that is nothing.
     """
-    attempts: list[Attempt] = []
-    best: list[Attempt] = []
-    failed: list[str] = []
-    idle = 0
+    state = _State(settings)
+    if start is not None:
+        state.add([start])
     ended = f"after {settings.rounds} rounds"
     with ThreadPoolExecutor(settings.candidates) as pool:
         for number in range(settings.rounds):
-            said = tuple(failed[-_MOST_FAILED:])
-            asked = [
-                pool.submit(ask, number, place, best[place % len(best)] if best else None, said)
-                for place in range(settings.candidates)
-            ]
+            if state.best and (why := state.over) is not None:
+                ended = why
+                break
+            questions = [state.question(number, place) for place in range(settings.candidates)]
+            asked = [pool.submit(ask, question) for question in questions]
             made: list[Attempt] = []
-            over: ModelError | None = None
+            lost: ModelError | None = None
             for one in asked:
                 try:
                     made.append(one.result())
                 except ModelError as error:  # what there is already is not lost by it
-                    over = error
-            before = best[0].worth if best else None
-            for attempt in made:
-                line = f"{attempt.title}: {attempt.feedback.text.splitlines()[0]}"
-                if best and attempt.worth <= best[0].worth and line not in failed:
-                    failed.append(line)
-            attempts += made
-            if over is not None and not attempts:
-                raise over
-            if over is not None:
-                ended = str(over)
-            if not made:
+                    lost = error
+            if made:
+                state.add(made)
+            if lost is not None:
+                if not state.attempts:
+                    raise lost
+                ended = str(lost)
                 break
-            best = sorted([*best, *made], key=lambda one: one.worth, reverse=True)[: settings.beam]
-            better = before is None or best[0].worth > before
-            idle = 0 if better else idle + 1
-            if best[0].right and (best[0].roofline or 0.0) >= settings.enough:
-                ended = f"at {100 * (best[0].roofline or 0):.0f} % of the roofline"
-                break
-            if over is not None:
-                break
-            if idle >= settings.patience:
-                ended = f"nothing was gained in {idle} rounds"
-                break
-    return Found(tuple(attempts), best[0] if best else None, ended)
+    return Found(tuple(state.attempts), state.best[0] if state.best else None, ended)
+
+
+def _distinct(attempts: Sequence[Attempt]) -> list[Attempt]:
+    """Without those that say the same as a better one."""
+    seen: set[str] = set()
+    kept: list[Attempt] = []
+    for attempt in attempts:
+        text = attempt.trial.variant.program if attempt.trial is not None else attempt.title
+        if text not in seen:
+            seen.add(text)
+            kept.append(attempt)
+    return kept

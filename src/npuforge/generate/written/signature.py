@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from npuforge.errors import UsageError
 from npuforge.lower.names import clashes_with_c
@@ -39,6 +39,11 @@ class Signature:
     @property
     def operands(self) -> tuple[Operand, ...]:
         return tuple(parameter.operand for parameter in self.parameters)
+
+    def holding(self, operands: Sequence[Operand]) -> Signature:
+        """The same with these tensors only, in their order, as a planner's program has them."""
+        known = {parameter.operand.name: parameter for parameter in self.parameters}
+        return replace(self, parameters=tuple(known[operand.name] for operand in operands))
 
     def text(self) -> str:
         """The head as the language writes it."""

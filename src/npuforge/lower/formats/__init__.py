@@ -38,23 +38,27 @@ def _kernel_only(request: Request) -> Files:
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """One form: what makes its files, and which of them holds the kernel (`{}` is the name)."""
+    """One form: what makes its files, and which of them holds the kernel (`{}` is the name).
+    `project`: it is an operator project, which may hold a kernel that was written by hand."""
 
     files: Callable[[Request], Files]
     kernel: str
+    project: bool = False
 
 
 FORMATS: dict[str, Format] = {
-    "msopgen": Format(lambda r: msopgen.files(r.lowered, r.baked), "op_kernel/{}.cpp"),
+    "msopgen": Format(lambda r: msopgen.files(r.lowered, r.baked), "op_kernel/{}.cpp", True),
     "direct": Format(lambda r: direct.files(r.lowered, r.baked), "{}.asc"),
     "torch": Format(
         lambda r: torch_extension.files(r.lowered, r.baked, r.model), "csrc/{}_kernel.asc"
     ),
-    "mkb": Format(lambda r: multikernelbench.six_strings(r.lowered, r.baked, r.model), "{}.py"),
+    "mkb": Format(
+        lambda r: multikernelbench.six_strings(r.lowered, r.baked, r.model), "{}.py", True
+    ),
     "mkb-direct": Format(
         lambda r: multikernelbench.direct_answer(r.lowered, r.baked, r.model), "{}.json"
     ),
-    "npukb": Format(lambda r: npukernelbench.full(r.lowered, r.baked), "op_kernel/{}.cpp"),
+    "npukb": Format(lambda r: npukernelbench.full(r.lowered, r.baked), "op_kernel/{}.cpp", True),
     "npukb-kernel": Format(_kernel_only, "op_kernel/{}.cpp"),
 }
 
@@ -74,4 +78,7 @@ def emit(
     model: ModelShape | None = None,
 ) -> Files:
     """Path and text of every file of the program in a format."""
-    return find(form).files(Request(lowered, baked, model))
+    found = find(form)
+    if lowered.host.written is not None and not found.project:
+        raise UsageError(f"a kernel written by hand cannot be emitted as {form}")
+    return found.files(Request(lowered, baked, model))

@@ -40,20 +40,25 @@ _ATTRIBUTES = {
 def files(lowered: Lowered, baked: Baked | None = None) -> dict[str, str]:
     """Path and text of every file of the project."""
     name = lowered.program.name
-    operator = pascal(name)
-    texts = sources(lowered, baked)
     return {
-        **texts,
+        **sources(lowered, baked),
+        **build_files(name, lowered.soc),
+        f"{name}.json": description(lowered),
+    }
+
+
+def build_files(name: str, soc: str) -> dict[str, str]:
+    """What builds the sources."""
+    return {
         "op_host/CMakeLists.txt": fill("msopgen_host_CMakeLists.txt", NAME=name),
         "op_kernel/CMakeLists.txt": fill(
-            "msopgen_kernel_CMakeLists.txt", NAME=name, OPERATOR=operator
+            "msopgen_kernel_CMakeLists.txt", NAME=name, OPERATOR=pascal(name)
         ),
         "CMakeLists.txt": fill("msopgen_CMakeLists.txt"),
         "CMakePresets.json": fill(
-            "msopgen_CMakePresets.json", COMPUTE_UNIT=";".join(compute_units(lowered.soc))
+            "msopgen_CMakePresets.json", COMPUTE_UNIT=";".join(compute_units(soc))
         ),
         "build.sh": fill("msopgen_build.sh"),
-        f"{name}.json": description(lowered),
     }
 
 
@@ -88,6 +93,8 @@ def ge_type(dtype: DType) -> str:
 # ---- device -----------------------------------------------------------------------------------
 def kernel_source(code: HostCode, baked: Baked | None = None) -> str:
     """`op_kernel/<name>.cpp`."""
+    if code.written is not None:
+        return code.written
     code = baked.code if baked else code
     listed = ", ".join(
         f"GM_ADDR {name}" for name in [*(n for n, _ in parameters(code)), "workspace", "tiling"]
@@ -261,7 +268,8 @@ def _static_tiling_function(code: HostCode, baked: Baked) -> list[str]:
 
 
 def _batch_mode(code: HostCode) -> list[str]:
-    if all(len(schedule.phases) == 1 for schedule in code.schedules):
+    waits = any(len(schedule.phases) > 1 for schedule in code.schedules)
+    if not waits and "SyncAll" not in (code.written or ""):
         return []
     return ["context->SetScheduleMode(1);  // blocks wait for each other: they start together"]
 

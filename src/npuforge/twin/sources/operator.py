@@ -263,6 +263,14 @@ class OperatorSource:
         )
         return compute_tiling(library, operator, request, soc=self.soc, sandbox=self.sandbox)
 
+    def build_kernel(self, kinds: Mapping[str, dtypes.DType]) -> KernelBuild:
+        """The kernel for tensors of these element types by name, whatever tiling says."""
+        named = {name: host_name(kind) for name, kind in kinds.items()}
+        operator = self.operator
+        inputs = {p.name: named[p.name] for p in operator.inputs if p.name in named}
+        outputs = {p.name: named[p.name] for p in operator.outputs if p.name in named}
+        return self._kernel(operator, operator.combination(inputs, outputs))
+
     def _kernel(
         self, operator: Operator, types: Mapping[str, str], template_key: int | None = None
     ) -> KernelBuild:

@@ -20,7 +20,7 @@ from npuforge.bench.tables.smaller import elements
 from npuforge.bench.task import Task
 from npuforge.errors import UsageError
 from npuforge.generate import strategies
-from npuforge.lower.formats import emit
+from npuforge.lower.formats.model import ModelShape
 from npuforge.verdict import Case, Verdict
 
 _ADAPTER = Path(__file__).with_name("adapter.py")
@@ -339,7 +339,7 @@ def _written(solved: Solved, place: Path) -> dict[str, str]:
         if program.program is None:  # it does not compile
             continue
         folder = place / "answer" / f"program{number}"
-        for path, text in emit(program.program.lowered, "msopgen").items():
+        for path, text in program.program.files("msopgen", ModelShape.of).items():
             file = folder / path
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text, "utf-8")

@@ -28,7 +28,7 @@ def _templates(folder: Path | None) -> jinja2.Environment:
     )
 
 
-def render(name: str, folder: Path | None = None, **values: Any) -> str:
+def render(name: str, folder: Path | None = None, /, **values: Any) -> str:
     """The template `NAME.md.j2` with these values; `UsageError` for a user's own that fails."""
     import jinja2  # noqa: PLC0415
 
