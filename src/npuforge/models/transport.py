@@ -3,44 +3,29 @@
 
 from __future__ import annotations
 
-import random
 import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-import msgspec
-
 from npuforge.models.endpoint import Endpoint
-from npuforge.models.errors import ModelError
 from npuforge.models.exchange import Reply, Request, Stop, Usage, guessed
 from npuforge.models.sse import Event, events
+from npuforge.models.tries import AgainError, lost, refused, tried
 from npuforge.models.wire import Piece
 from npuforge.models.wire.kinds import wire_of
 
 if TYPE_CHECKING:
     import httpx
 
-_AGAIN = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
-_FIRST_PAUSE_S = 1.0
-_LONGEST_PAUSE_S = 60.0
 _CONNECT_S = 20.0
-_MOST_COMPLAINT = 300
 
 Watch = Callable[[Piece], None]
 
 
 def unwatched(_piece: Piece) -> None:
     """Nobody looks on."""
-
-
-class _AgainError(Exception):
-    """The next try may do; `after_s` is how long the server wants to be left alone."""
-
-    def __init__(self, why: str, after_s: float | None = None) -> None:
-        super().__init__(why)
-        self.after_s = after_s
 
 
 @dataclass(slots=True)
@@ -84,29 +69,23 @@ class Transport:
     def ask(self, request: Request, watch: Watch = unwatched) -> tuple[Reply, Usage]:
         """The reply, and the tokens of tries that broke off. `ModelError` after the last try."""
         started = time.monotonic()
-        lost = Usage()
-        pause = _FIRST_PAUSE_S
-        tries = 1 + self._endpoint.retries
-        with self._slots:
-            for number in range(tries):
-                self._pace.wait()
-                heard = _Heard()
-                try:
-                    self._once(request, heard, watch)
-                    return self._reply(request, heard, time.monotonic() - started), lost
-                except _AgainError as error:
-                    if heard.text:
-                        lost += heard.usage or guessed(request, "".join(heard.text))
-                    if number + 1 == tries:
-                        raise ModelError(f"{self._where}: {error} ({tries} tries)") from None
-                    asked = error.after_s
-                    self._sleep(min(asked if asked is not None else pause, _LONGEST_PAUSE_S))
-                    pause *= 2 * random.uniform(0.75, 1.25)
-        raise AssertionError
+        spent = Usage()
 
-    @property
-    def _where(self) -> str:
-        return f"{self._endpoint.model} at {self._endpoint.base_url}"
+        def once() -> _Heard:
+            nonlocal spent
+            self._pace.wait()
+            heard = _Heard()
+            try:
+                self._once(request, heard, watch)
+            except AgainError:
+                if heard.text:
+                    spent += heard.usage or guessed(request, "".join(heard.text))
+                raise
+            return heard
+
+        with self._slots:
+            heard = tried(once, self._endpoint, self._sleep)
+        return self._reply(request, heard, time.monotonic() - started), spent
 
     def _once(self, request: Request, heard: _Heard, watch: Watch) -> None:
         import httpx  # noqa: PLC0415
@@ -121,31 +100,14 @@ class Transport:
             ) as response:
                 if response.status_code != 200:
                     response.read()
-                    self._refused(response)
+                    refused(self._endpoint, response, self._wire.complaint)
                 for piece in self._wire.pieces(_events(response)):
                     heard.take(piece)
                     watch(piece)
-        except httpx.TimeoutException:
-            raise _AgainError(f"no word for {self._endpoint.timeout_s:g} s") from None
         except httpx.HTTPError as error:
-            raise _AgainError(self._clean(str(error) or type(error).__name__)) from None
+            raise lost(self._endpoint, error) from None
         if heard.stop is None:
-            raise _AgainError("the answer broke off")
-
-    def _refused(self, response: httpx.Response) -> None:
-        try:
-            said = self._wire.complaint(msgspec.json.decode(response.content, type=dict))
-        except msgspec.DecodeError:
-            said = None
-        words = self._clean(said or response.reason_phrase)[:_MOST_COMPLAINT]
-        told = f"HTTP {response.status_code}, {words}"
-        if response.status_code in _AGAIN:
-            raise _AgainError(told, _seconds(response.headers.get("retry-after")))
-        raise ModelError(f"{self._where}: {told}")
-
-    def _clean(self, text: str) -> str:
-        key = self._endpoint.key
-        return key.hidden_in(text) if key is not None else text
+            raise AgainError("the answer broke off")
 
     def _reply(self, request: Request, heard: _Heard, seconds: float) -> Reply:
         text, thinking = "".join(heard.text), "".join(heard.thinking)
@@ -166,13 +128,6 @@ def _events(response: httpx.Response) -> Iterator[Event]:
         return
     response.read()
     yield Event("message", response.text)
-
-
-def _seconds(text: str | None) -> float | None:
-    try:
-        return max(0.0, float(text)) if text is not None else None
-    except ValueError:  # a date: our own pause does
-        return None
 
 
 class _Pace:

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The two axes of a store: names by BM25, meaning by the angle between vectors.
+
+Both give numbers of entries, best first, as far as one wants them: what may be served is decided
+by who reads them.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from npuforge.knowledge.embed import Embedder, Vectors
+from npuforge.knowledge.store import Store
+from npuforge.knowledge.terms import description, terms
+from npuforge.knowledge.text import parse
+
+_FIRST = 256  # entries that an axis gives at once, then ever more
+_WEIGHTS = "4.0, 2.0, 1.0"  # of identifiers, title, names of the programs
+_MOST_TERMS = 24
+_AT_ONCE = 256  # descriptions that are embedded before they are kept
+_COMMON_SHARE = 0.02  # of all entries: a term in more of them says little ...
+_COMMON_COUNT = 500  # ... and costs much, once there are so many
+
+
+@dataclass(frozen=True, slots=True)
+class Passport:
+    """What decides whether an entry is served; `scope` is its JSON, shared by those alike."""
+
+    id: str
+    scope: str
+
+
+@dataclass
+class Index:
+    """Over the active entries of a store; follows its changes."""
+
+    store: Store
+    embedder: Embedder
+    _lock: threading.RLock = field(default_factory=threading.RLock)
+    _revision: int = -1
+    _embedded: int = -1
+    _passports: dict[int, Passport] = field(default_factory=dict)
+    _numbers: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    _vectors: Vectors = field(default_factory=lambda: np.zeros((0, 0), np.float32))
+
+    def by_name(self, text: str) -> Iterator[int]:
+        """Entries in whose identifiers, title and programs the names of `text` are rare."""
+        wanted = self._telling(list(dict.fromkeys(terms(text))))
+        if not wanted:
+            return
+        match = " OR ".join(f'"{term}"' for term in wanted)
+        size, seen = _FIRST, 0
+        while True:
+            found = self.store.rows(
+                "SELECT words.rowid FROM words JOIN entries ON entries.number = words.rowid"
+                f" WHERE words MATCH ? AND state = 'active' ORDER BY bm25(words, {_WEIGHTS}),"
+                " words.rowid LIMIT ?",
+                (match, size),
+            )
+            yield from (row[0] for row in found[seen:])
+            if len(found) < size:
+                return
+            seen, size = size, size * 4
+
+    def by_meaning(self, text: str) -> Iterator[int]:
+        """Entries whose descriptions are near `text`."""
+        if not text.strip():
+            return
+        numbers, vectors = self.vectors()
+        if not len(numbers):
+            return
+        likeness = vectors @ self.embedder.embed([text])[0]
+        size, seen = _FIRST, 0
+        while seen < len(numbers):
+            size = min(size, len(numbers))
+            top = np.argpartition(-likeness, size - 1)[:size]
+            order = top[np.lexsort((numbers[top], -likeness[top]))]
+            yield from (int(number) for number in numbers[order][seen:])
+            seen, size = size, size * 4
+
+    def passport(self, number: int) -> Passport | None:
+        """None for an entry that is not served any more."""
+        return self._passports.get(number)
+
+    def vectors(self) -> tuple[npt.NDArray[np.int64], Vectors]:
+        """Numbers of the active entries, and their vectors in the same order."""
+        with self._lock:
+            self._read_vectors()
+            return self._numbers, self._vectors
+
+    def refresh(self) -> None:
+        """Read who is served, after a change."""
+        with self._lock:
+            revision = self.store.revision
+            if revision != self._revision:
+                rows = self.store.rows(
+                    "SELECT number, id, scope FROM entries WHERE state = 'active'"
+                )
+                self._passports = {row[0]: Passport(row[1], sys.intern(row[2])) for row in rows}
+                self._revision = revision
+
+    def _read_vectors(self) -> None:
+        """Embed what is new, and read what changed."""
+        revision = self.store.revision
+        if revision == self._embedded:
+            return
+        self._embed_missing()
+        found = self.store.rows(
+            "SELECT number, vector FROM vectors JOIN entries USING (number)"
+            " WHERE state = 'active' ORDER BY number"
+        )
+        self._numbers = np.array([row[0] for row in found], np.int64)
+        halves = np.frombuffer(b"".join(row[1] for row in found), "<f2")
+        self._vectors = halves.reshape(len(found), -1).astype(np.float32)
+        self._embedded = revision
+
+    def _embed_missing(self) -> None:
+        """A store knows who made its vectors; those of another are made again."""
+        name = self.embedder.name
+        stale = self.store.rows(
+            "SELECT number, text FROM entries LEFT JOIN vectors USING (number)"
+            " WHERE state = 'active' AND embedder IS NOT ?",
+            (name,),
+        )
+        for start in range(0, len(stale), _AT_ONCE):
+            part = stale[start : start + _AT_ONCE]
+            texts = [description(parse(text)) for _, text in part]
+            made = self.embedder.embed(texts).astype("<f2")
+            rows = [
+                (number, name, vector.tobytes())
+                for (number, _), vector in zip(part, made, strict=True)
+            ]
+            with self.store.transaction() as db:
+                db.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", rows)
+
+    def _telling(self, wanted: list[str]) -> list[str]:
+        """The rarest terms, and only those that tell entries apart: they decide the order, and what
+        nearly every entry has would have to be counted in every entry."""
+        total = self.store.rows("SELECT count(*) FROM entries")[0][0]
+        marks = ", ".join("?" * len(wanted))
+        counted = dict(
+            self.store.rows(f"SELECT term, doc FROM vocabulary WHERE term IN ({marks})", wanted)
+        )
+        known = sorted((term for term in wanted if term in counted), key=lambda t: counted[t])
+        limit = max(_COMMON_COUNT, int(total * _COMMON_SHARE))
+        rare = [term for term in known if counted[term] <= limit]
+        return (rare or known[:1])[:_MOST_TERMS]

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Texts as terms for the index of identifiers: whole names, and what they are made of.
+
+DataCopyPad -> datacopypad data copy pad        ALN-01 -> aln_01 aln
+tl.num_cores -> tl_num_cores tl num cores       GM_ADDR -> gm_addr gm addr
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+
+from npuforge.knowledge.entry import Entry
+from npuforge.knowledge.words import words
+
+_NAME = re.compile(r"[A-Za-z_]\w*(?:(?:\.|::|-(?=\d))\w+)*|\d{2,}")
+_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_JOINTS = re.compile(r"\W+|_{2,}")
+_COMMENT = re.compile(
+    r"//[^\n]*|/\*.*?\*/|^\s*#(?!\s*(?:include|define|if|pragma))[^\n]*", re.S | re.M
+)
+_STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"')
+
+
+def terms(text: str) -> Iterator[str]:
+    """Of any text, names in the order in which they come; parts of compound names follow them."""
+    for name in _NAME.findall(text):
+        whole = _JOINTS.sub("_", name).strip("_").lower()
+        parts = [part.lower() for part in _PART.findall(name)]
+        if whole and whole not in _common():
+            yield whole
+        if len(parts) > 1:
+            yield from (
+                part for part in parts if len(part) > 1 and part not in _common() and part.isalpha()
+            )
+
+
+@cache
+def _common() -> frozenset[str]:
+    return frozenset(words().common)
+
+
+def code_terms(code: str) -> Iterator[str]:
+    """Of a program: its names without comments and strings."""
+    yield from terms(_STRING.sub(" ", _COMMENT.sub(" ", code)))
+
+
+def indexed(entry: Entry) -> tuple[str, str, str]:
+    """What the index holds of an entry: identifiers, title, names of the programs."""
+    ruled = [entry.claims.rule] if entry.claims is not None else []
+    code = entry.shown(entry.after) + (entry.shown(entry.before) if entry.before else "")
+    return (
+        " ".join(terms(" ".join((*entry.identifiers, *ruled)))),
+        " ".join(terms(entry.title)),
+        " ".join(dict.fromkeys(code_terms(code))),
+    )
+
+
+def description(entry: Entry) -> str:
+    """What is embedded: the title, its themes in words of the hardware, the claim, the reasons."""
+    themes = ". ".join(words().tags[tag] for tag in entry.tags)
+    claim = f" Before: {entry.claim}." if entry.claim else ""
+    return f"{entry.title}. {themes}.{claim} {entry.rationale}"

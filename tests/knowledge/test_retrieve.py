@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a failure to entries: names, meaning, both together, and never what is out of bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pytest
+from tests.knowledge.entries import proven
+
+from npuforge.knowledge.boundary import Boundary
+from npuforge.knowledge.embed import Vectors
+from npuforge.knowledge.embed.hashed import HashedEmbedder
+from npuforge.knowledge.entry import Entry
+from npuforge.knowledge.index import Index
+from npuforge.knowledge.query import Query, query_of
+from npuforge.knowledge.retrieve import Axes, retrieve
+from npuforge.knowledge.situation import Situation
+from npuforge.knowledge.store import Put, Store
+from npuforge.knowledge.terms import code_terms, terms
+
+_HERE = Situation(language="ascendc")
+
+
+def _base() -> list[Entry]:
+    return [
+        proven("pad"),
+        proven(
+            "queue",
+            title="A tensor that is taken out of a queue is given back",
+            rationale="Every AllocTensor has a FreeTensor, or the queue runs dry and waits.",
+            tags=("buffers",),
+            identifiers=("AllocTensor", "FreeTensor", "QUE-01"),
+            after="// [\nin.FreeTensor(a);\n// ]\n",
+        ),
+        proven(
+            "wide-sum",
+            title="Sums of half are taken in float",
+            rationale="Ten bits of mantissa lose what is added to a large sum.",
+            tags=("precision", "reduction"),
+            identifiers=("Cast", "ReduceSum"),
+            dtypes=("float16",),
+        ),
+        proven("tiles", language="tile", title="Tile programs align their pieces"),
+    ]
+
+
+@pytest.fixture
+def index() -> Iterator[Index]:
+    with Store.open(None) as store:
+        store.change("add", "", [Put(entry) for entry in _base()])
+        yield Index(store, HashedEmbedder())
+
+
+def _ids(index: Index, query: Query, axes: Axes = "both", k: int = 6) -> list[str]:
+    return [served.entry.id for served in retrieve(index, query, k, axes)]
+
+
+def test_names_are_kept_and_split() -> None:
+    assert list(terms("DataCopyPad")) == ["datacopypad", "data", "copy", "pad"]
+    assert list(terms("ALN-01")) == ["aln_01", "aln"]
+    assert list(terms("tl.num_cores")) == ["tl_num_cores", "tl", "num", "cores"]
+    assert list(terms("AscendC::GM_ADDR")) == ["ascendc_gm_addr", "ascend", "gm", "addr"]
+    assert list(terms("the copy, and 32 of it")) == ["copy", "32"]
+    assert list(code_terms('Add(a); // Sub\nprintf("Mul"); /* Div */')) == ["add", "printf"]
+
+
+def test_names_find_rules_and_calls(index: Index) -> None:
+    def found(names: str) -> list[str]:
+        return _ids(index, Query(names, "", _HERE), "identifiers")
+
+    assert found("QUE-01") == ["queue"]
+    assert found("DataCopyPad")[0] == "pad"
+    assert found("FreeTensor AllocTensor")[0] == "queue"
+    assert found("nothing like it") == []
+    assert found('quote " and * NEAR(') == []
+
+
+def test_meaning_finds_words(index: Index) -> None:
+    query = Query("", "the sum in half precision loses bits of mantissa", _HERE)
+    assert _ids(index, query, "meaning")[0] == "wide-sum"
+    assert _ids(index, Query("", " ", _HERE)) == []
+
+
+def test_both_axes_add_up(index: Index) -> None:
+    query = Query("FreeTensor", "every tensor of a queue is given back, or it waits", _HERE)
+    best, *others = retrieve(index, query)
+    assert best.entry.id == "queue"
+    assert (best.name_rank, best.meaning_rank) == (1, 1)
+    assert best.score == pytest.approx(2 / 61)
+    assert all(other.score < best.score for other in others)
+    assert len(retrieve(index, query, 1)) == 1
+
+
+def test_only_what_suits_is_served(index: Index) -> None:
+    anything = "DataCopyPad FreeTensor ReduceSum aligned pieces"
+    assert set(_ids(index, Query(anything, anything, _HERE))) == {"pad", "queue", "wide-sum"}
+    single = Situation(language="ascendc", dtypes=("float32",), facts={"row_bytes": 64})
+    assert "wide-sum" not in _ids(index, Query(anything, anything, single))
+    assert _ids(index, Query(anything, anything, Situation(language="tile"))) == ["tiles"]
+    excluded = Query(anything, anything, _HERE, exclude=frozenset({"pad"}))
+    assert "pad" not in _ids(index, excluded)
+    bounded = proven("pad", boundary=(Boundary("row_bytes", "not multiple of 32", "why"),))
+    index.store.change("bound", "", [Put(bounded)])
+    assert "pad" not in _ids(index, Query(anything, anything, single))
+    assert "pad" in _ids(index, Query(anything, anything, _HERE))
+    index.store.change("purge", "", [Put(bounded, "purged")])
+    assert "pad" not in _ids(index, Query(anything, anything, _HERE))
+    index.store.undo()
+    assert "pad" in _ids(index, Query(anything, anything, _HERE))
+
+
+def test_far_down_the_ranking_is_still_found() -> None:
+    """What may not be served takes no place, however much of it there is."""
+    many = [proven(f"tile-{n}", language="tile") for n in range(700)]
+    with Store.open(None) as store:
+        store.change("add", "", [Put(entry) for entry in [*many, proven("last")]])
+        index = Index(store, HashedEmbedder())
+        for axes in ("identifiers", "meaning"):
+            query = Query("DataCopyPad", "rows of 32 bytes", _HERE)
+            assert _ids(index, query, axes) == ["last"]
+
+
+def test_what_is_shown_of_an_entry(index: Index) -> None:
+    [served] = retrieve(index, Query("QUE-01", "", _HERE))
+    whole = served.shown()
+    assert "in.FreeTensor(a);" in whole
+    assert "1 cases: after, right" in whole
+    assert served.shown("plain") == f"### {served.entry.title}\n\n{served.entry.rationale}"
+
+
+def test_another_embedder_makes_the_vectors_again(index: Index) -> None:
+    class Counting:
+        name = "counting"
+
+        def __init__(self) -> None:
+            self.texts: list[str] = []
+
+        def embed(self, texts: Sequence[str]) -> Vectors:
+            self.texts += texts
+            return np.ones((len(texts), 3), np.float32)
+
+    index.vectors()
+    counting = Counting()
+    other = Index(index.store, counting)
+    assert other.vectors()[1].shape == (4, 3)
+    assert len(counting.texts) == 4
+    again = Counting()
+    assert Index(index.store, again).vectors()[1].shape == (4, 3)
+    assert again.texts == []
+    changed = proven("pad", title="Another title")
+    index.store.change("edit", "", [Put(changed)])
+    other.vectors()
+    assert len(counting.texts) == 5
+    assert Index(index.store, HashedEmbedder()).vectors()[1].shape[1] == 512
+
+
+_SOURCE = """\
+__global__ __aicore__ void k(GM_ADDR x) {
+    LocalTensor<float> a = in.AllocTensor<float>();
+    DataCopy(a, xGm, 20);
+    Adds<float>(a, a, 1.0f, 20);
+}
+"""
+
+
+def test_a_broken_rule_as_a_query() -> None:
+    feedback = (
+        "It breaks rules of the hardware (lines of the AscendC made from it):\n"
+        "- CPY-01: 80 bytes are no multiple of 32\n  line 3: DataCopy(a, xGm, 20);\n"
+        "  remedy: use DataCopyPad"
+    )
+    situation = Situation(language="ascendc", operators=("element-wise",), dtypes=("float16",))
+    query = query_of(situation, "rule", feedback, _SOURCE, ["pad"])
+    assert query.names.split() == ["CPY-01", "DataCopy"]
+    assert "multiple of 32" in query.meaning
+    assert "breaks a rule of the hardware" in query.meaning
+    assert "element-wise" in query.meaning
+    assert "float16" in query.meaning
+    assert "80" not in query.meaning
+    assert query.exclude == {"pad"}
+
+
+def test_a_diagnostic_as_a_query() -> None:
+    feedback = (
+        "It does not compile:\n- use of undeclared identifier 'DataCopyPed'\n"
+        "  line 4: Adds<float>(a)"
+    )
+    query = query_of(_HERE, "does not compile", feedback, _SOURCE)
+    assert query.names.split() == ["DataCopyPed", "Adds"]
+
+
+def test_a_slow_kernel_as_a_query() -> None:
+    situation = Situation(language="ascendc", bottleneck="scalar")
+    query = query_of(situation, "slow", "It is right. It takes 9.3 us.", _SOURCE)
+    assert {"AllocTensor", "DataCopy", "Adds", "LocalTensor"} <= set(query.names.split())
+    assert "the scalar unit takes the time" in query.meaning
+    assert "9.3" not in query.meaning
