@@ -91,11 +91,15 @@ def from_process(
     observer(StageDone("capture", seconds))
     cases = [*choose(graph), *writer.cases(graph, reference)]
     references = References(module, cases)
-    bench = Workbench(graph, reference, cases, references, chip, settings.tune_s, observer)
+    scratch = tempfile.TemporaryDirectory(prefix="npuforge-work-")
+    bench = Workbench(
+        graph, reference, cases, references, chip, settings.tune_s, observer, Path(scratch.name)
+    )
     bench.stages.append(Stage("capture", round(seconds, 3)))
     for name, value in graph.scalars.items():
         bench.notes.append(f"the argument {name} is fixed at {value}")
-    chosen = writer(bench)
+    with scratch:
+        chosen = writer(bench)
     known = baseline(graph, chip)
     verdict = compared(_verdict(chosen, writer.name, chip), known)
     files: dict[str, str] = {}

@@ -41,7 +41,8 @@ class Chosen:
 
 @dataclass(slots=True)
 class Workbench:
-    """One module on one chip; `reference` is the module's text."""
+    """One module on one chip; `reference` is the module's text. Whoever writes may keep files in
+    `scratch` as long as it lasts."""
 
     graph: Graph
     reference: str
@@ -50,6 +51,7 @@ class Workbench:
     chip: str
     tune_s: float
     observer: Observer
+    scratch: Path
     stages: list[Stage] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 

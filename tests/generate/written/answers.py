@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+from tests.models.server import Answer, chat
+
 from npuforge.generate.written.answer import joined
 from npuforge.lower.compiler import lower
 from npuforge.lower.formats import msopgen
 from npuforge.tile import texts
-from tests.models.server import Answer, chat
 
 SCALE = """
 import torch
@@ -35,7 +36,7 @@ class Model(torch.nn.Module):
 
 
 def get_inputs():
-    return [torch.randn(64, 256)]
+    return [torch.randn(64, 256, dtype=torch.float16)]
 
 
 def get_init_inputs():

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from npuforge.generate.outcome import Candidate
+from npuforge.generate.outcome import Candidate, State
 from npuforge.generate.proof import Proof
 from npuforge.generate.tuning import Trial
 from npuforge.generate.written.feedback import Cause, Feedback
@@ -66,5 +66,5 @@ class Attempt:
             return Candidate(variant, "chosen", self.time_us)
         if self.right:
             return Candidate(variant, "slower", self.time_us)
-        note = " ".join(self.feedback.text.splitlines()[:2])
-        return Candidate(variant, "failed" if self.proof is None else "wrong", None, note)
+        state: State = "failed" if self.proof is None else "wrong"
+        return Candidate(variant, state, None, self.feedback.short)

@@ -29,6 +29,11 @@ class Feedback:
     cause: Cause
     text: str
 
+    @property
+    def short(self) -> str:
+        """In a line: the head, and the first finding under it."""
+        return " ".join(line.strip() for line in self.text.splitlines()[:2])
+
 
 def nothing_to_judge(why: str) -> Feedback:
     return Feedback("no answer", f"Nothing could be judged: {why}.")

@@ -87,11 +87,14 @@ class _State:
     def add(self, made: Sequence[Attempt]) -> None:
         before = self.best[0].worth if self.best else None
         for attempt in made:
-            line = f"{attempt.title}: {attempt.feedback.text.splitlines()[0]}"
+            line = f"{attempt.title}: {attempt.feedback.short}"
             if self.best and attempt.worth <= self.best[0].worth and line not in self.failed:
                 self.failed.append(line)
         self.attempts += made
-        ranked = sorted([*self.best, *made], key=lambda one: one.worth, reverse=True)
+        # Of two that came as far and are not right, the newer has the older's fault behind it.
+        newer = [one for one in made if not one.right]
+        rest = [one for one in made if one.right]
+        ranked = sorted([*newer, *self.best, *rest], key=lambda one: one.worth, reverse=True)
         self.best = _distinct(ranked)[: self.settings.beam]
         better = before is None or self.best[0].worth > before
         self.idle = 0 if better else self.idle + 1

@@ -25,6 +25,8 @@ from npuforge.verdict import Diagnostic, Violation
 
 Texts = Mapping[str, str]
 FORM = "msopgen"
+_NOT_YET = "// not written yet\n"
+_LONGEST_LOG = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +49,13 @@ class ProjectProgram:
     folder: Path
 
     def __post_init__(self) -> None:
-        for path, text in self.texts.items():
-            place = self.folder / path
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_text(text, "utf-8")
+        texts = dict(self.texts)
+        for part in ("op_host", "op_kernel"):  # a project that is half written has both too
+            (self.folder / part).mkdir(parents=True, exist_ok=True)
+            if not any(path.startswith(f"{part}/") for path in texts):
+                texts[f"{part}/{self.signature.name}.cpp"] = _NOT_YET
+        for path, text in texts.items():
+            (self.folder / path).write_text(text, "utf-8")
 
     @property
     def source(self) -> str:
@@ -63,12 +68,9 @@ class ProjectProgram:
 
     @cached_property
     def build(self) -> ProjectBuild:
+        if problems := self.host_problems():
+            return ProjectBuild(False, problems)
         try:
-            host = self.operator.build_host()
-            if not host.ok:
-                return ProjectBuild(False, host.diagnostics, log=host.log)
-            if departures := self.departures():
-                return ProjectBuild(False, departures)
             kernel = self.operator.build_kernel(
                 {
                     parameter.operand.name: dtypes.find(parameter.dtype)
@@ -76,12 +78,18 @@ class ProjectProgram:
                 }
             )
         except NpuforgeError as error:
-            return ProjectBuild(False, [Diagnostic(None, None, str(error))])
+            return ProjectBuild(False, [self._said(error)])
         return ProjectBuild(kernel.ok, kernel.diagnostics, kernel.violations, kernel.log)
 
-    def departures(self) -> list[Diagnostic]:
-        """How the operator that the host code registers differs from what is asked for."""
-        return [Diagnostic(None, None, text) for text in self._departures()]
+    def host_problems(self) -> list[Diagnostic]:
+        """What is wrong with the host code: it does not compile, or registers something else."""
+        try:
+            host = self.operator.build_host()
+            if not host.ok:
+                return host.diagnostics or [Diagnostic(None, None, host.log[-_LONGEST_LOG:])]
+            return [Diagnostic(None, None, text) for text in self._departures()]
+        except NpuforgeError as error:
+            return [self._said(error)]
 
     def _departures(self) -> Iterator[str]:
         operator = self.operator.operator
@@ -95,6 +103,11 @@ class ProjectProgram:
             if wanted != found:
                 yield f"the operator's {what} are {', '.join(found)}; wanted: {', '.join(wanted)}"
 
+    def _said(self, error: NpuforgeError) -> Diagnostic:
+        """Without the place of the files, which is another in every run."""
+        text = str(error).replace(str(self.folder), self.signature.name)
+        return Diagnostic(None, None, text)
+
     @cached_property
     def follows_values(self) -> bool:
         return "GetValue" in self.source
@@ -105,7 +118,7 @@ class ProjectProgram:
         try:
             return self.operator.launch(dict(inputs), mode=mode, limits=limits)
         except NpuforgeError as error:
-            raise UsageError(str(error)) from None
+            raise UsageError(self._said(error).message) from None
 
     def time(
         self,

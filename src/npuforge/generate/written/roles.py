@@ -24,7 +24,7 @@ from npuforge.generate.written.attempt import Attempt
 from npuforge.generate.written.prompts import render
 from npuforge.generate.written.task import Prompts
 from npuforge.models import Client, Message
-from npuforge.spec.graph import Graph
+from npuforge.spec.graph import Graph, Symbol
 
 Role = Literal["planner", "tester", "reviewer", "profiler"]
 ROLES: tuple[Role, ...] = get_args(Role)
@@ -36,7 +36,7 @@ _FIRST_SEED = 100
 
 
 class _Proposed(msgspec.Struct, forbid_unknown_fields=True):
-    """A case as a tester writes it; `sizes` are by symbol."""
+    """A case as a tester writes it; `sizes` are by extent: `x[0]`."""
 
     sizes: dict[str, int]
     values: Literal["own", "signed", "large", "special"] = "own"
@@ -69,7 +69,7 @@ class Roles:
             "tester",
             self.prompts,
             module=module.strip(),
-            symbols=[(s.name, s.source, s.axis, s.example, s.least) for s in symbols],
+            symbols=[(_called(s), s.example, s.least) for s in symbols],
             most=_MOST_CASES,
         )
         said = self._ask("tester", [Message("user", text)])
@@ -110,6 +110,11 @@ def roles_of(names: Collection[str]) -> frozenset[Role]:
     return frozenset(role for role in ROLES if role in names)
 
 
+def _called(symbol: Symbol) -> str:
+    """What a tester calls a size."""
+    return f"{symbol.source}[{symbol.axis}]"
+
+
 def proposed_cases(said: str, graph: Graph) -> list[ProofCase]:
     """The cases in a tester's answer, as far as they are cases."""
     text = next((block.text for block in blocks(said) if "[" in block.text), said)
@@ -118,13 +123,14 @@ def proposed_cases(said: str, graph: Graph) -> list[ProofCase]:
         found = msgspec.json.decode(text[start : end + 1], type=list[_Proposed])
     except msgspec.MsgspecError:
         return []
-    symbols = {symbol.name: symbol for symbol in free_symbols(graph)}
+    symbols = free_symbols(graph)
+    names = {_called(symbol) for symbol in symbols}
     count = counter(graph)
     kept: list[ProofCase] = []
     for number, one in enumerate(found[:_MOST_CASES]):
-        sizes = {name: one.sizes.get(name, symbol.example) for name, symbol in symbols.items()}
-        known = one.sizes.keys() <= symbols.keys()
-        large_enough = all(sizes[n] >= max(1, s.least) for n, s in symbols.items())
+        sizes = {s.name: one.sizes.get(_called(s), s.example) for s in symbols}
+        known = one.sizes.keys() <= names
+        large_enough = all(sizes[s.name] >= max(1, s.least) for s in symbols)
         if known and large_enough and count(sizes) <= _MOST_ELEMENTS:
             name = f"tester {number + 1}" + (f", {one.why[:60]}" if one.why else "")
             kept.append(ProofCase(name, (sizes,), _FIRST_SEED + number, values=one.values))

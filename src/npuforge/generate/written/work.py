@@ -38,9 +38,8 @@ class Work:
             attempt = self.judged(title, code)
         except AnswerError as error:
             attempt = Attempt(title, feedback.nothing_to_judge(str(error)))
-        first = attempt.feedback.text.splitlines()[0]
-        observer = self.task.bench.observer
-        observer(ProgramJudged(title, first, attempt.time_us, *self._spent()))
+        observer, said = self.task.bench.observer, attempt.feedback.short
+        observer(ProgramJudged(title, said, attempt.time_us, *self._spent()))
         return attempt
 
     def _written(self, title: str, messages: list[Message], purpose: str, seed: int) -> str:

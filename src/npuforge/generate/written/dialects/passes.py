@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
-from npuforge.errors import NpuforgeError
 from npuforge.generate.tuning import Trial
 from npuforge.generate.written import ascendc, feedback
 from npuforge.generate.written.answer import AnswerError, files_in, joined, project_files
@@ -46,9 +45,6 @@ class ModelLoweredDialect:
     fence: str = "python"
     form: str = TileDialect().form
     forms: tuple[str, ...] | None = (FORM,)
-    _place: tempfile.TemporaryDirectory[str] = field(
-        default_factory=lambda: tempfile.TemporaryDirectory(prefix="npuforge-passes-")
-    )
 
     def brief(self, task: Task) -> list[Message]:
         return TileDialect().brief(task)
@@ -91,11 +87,12 @@ class ModelLoweredDialect:
         )
         brief = [Message("system", system), Message("user", asked)]
         messages = brief
+        files = dict(before)
         problem = ""
         for number in range(self.tries):
             reply = self.client.ask(messages, purpose=f"pass {name}", seed=number)
             try:
-                files = {**before, **project_files(reply)}
+                files = {**files, **project_files(reply)}
             except AnswerError as error:
                 problem = str(error)
                 continue
@@ -110,21 +107,17 @@ class ModelLoweredDialect:
         """What the compiler has against the files so far; empty for nothing."""
         program = self._program(task, files)
         if name == "host":
-            try:
-                host = program.operator.build_host()
-            except NpuforgeError as error:
-                return str(error)
-            told = host.diagnostics if not host.ok else program.departures()
+            told = program.host_problems()
         else:
             told = [] if program.build.ok else program.build.diagnostics
             if not told and not program.build.ok:
-                return program.build.log[-2000:] or "it does not compile"
+                return "It does not compile, and the compiler does not say why."
         if not told:
             return ""
         return feedback.not_built("does not compile", told, "", dict(files)).text
 
     def _program(self, task: Task, files: Mapping[str, str]) -> ProjectProgram:
-        folder = Path(tempfile.mkdtemp(dir=self._place.name)) / task.signature.name
+        folder = Path(tempfile.mkdtemp(dir=task.bench.scratch)) / task.signature.name
         return ProjectProgram(files_in(joined(files)), task.signature, task.bench.chip, folder)
 
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import tempfile
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from npuforge.generate.tuning import Trial
@@ -33,9 +33,6 @@ class ProjectDialect:
     fence: str = "cpp"
     form: str = "all files in full, each in a ```cpp block after its line ==== path ===="
     forms: tuple[str, ...] | None = (FORM,)
-    _place: tempfile.TemporaryDirectory[str] = field(
-        default_factory=lambda: tempfile.TemporaryDirectory(prefix="npuforge-project-")
-    )
 
     def brief(self, task: Task) -> list[Message]:
         system = render(
@@ -61,7 +58,7 @@ class ProjectDialect:
 
     def make(self, task: Task, title: str, code: str) -> Made:
         variant = Variant(title, code, "", self.language)
-        folder = Path(tempfile.mkdtemp(dir=self._place.name)) / task.signature.name
+        folder = Path(tempfile.mkdtemp(dir=task.bench.scratch)) / task.signature.name
         program = ProjectProgram(files_in(code), task.signature, task.bench.chip, folder)
         if not program.build.ok:
             told = tuple(program.build.diagnostics)
