@@ -30,7 +30,7 @@ Criterion = Literal["difficulty", "correction", "speed", "derivation"]
 LEAST_RATIO = 1.10  # a smaller speed-up is not worth an entry
 LONGEST_CODE = 60_000
 _LONGEST_LINE = 200
-_LONGEST_RATIONALE = 6_000
+LONGEST_RATIONALE = 6_000
 _ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _RULE = re.compile(r"[A-Z]{2,4}-\d{2}")
 _SLOWER = re.compile(r"slower (\d+(?:\.\d+)?)")
@@ -184,8 +184,8 @@ def _problems(entry: Entry) -> Iterator[str]:
     yield from _line("title", entry.title)
     if not entry.rationale:
         yield "there is no rationale"
-    if len(entry.rationale) > _LONGEST_RATIONALE:
-        yield f"the rationale has {len(entry.rationale)} characters of {_LONGEST_RATIONALE}"
+    if len(entry.rationale) > LONGEST_RATIONALE:
+        yield f"the rationale has {len(entry.rationale)} characters of {LONGEST_RATIONALE}"
     if any(line.startswith(("## ", "```")) for line in entry.rationale.split("\n")):
         yield "no line of the rationale begins with '## ' or '```'"
     for name in ("rationale", "before", "after", "launch"):

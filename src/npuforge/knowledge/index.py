@@ -117,7 +117,8 @@ class Index:
         )
         self._numbers = np.array([row[0] for row in found], np.int64)
         halves = np.frombuffer(b"".join(row[1] for row in found), "<f2")
-        self._vectors = halves.reshape(len(found), -1).astype(np.float32)
+        width = len(halves) // len(found) if found else 0
+        self._vectors = halves.reshape(len(found), width).astype(np.float32)
         self._embedded = revision
 
     def _embed_missing(self) -> None:
