@@ -15,6 +15,22 @@ Protocol = Literal["repository", "paper"]
 REFERENCE = "reference"  # as `answers`: those the suite itself brings
 
 
+class ModelSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """Which model writes, and how it is asked; `endpoint` holds what was said of it (never its
+    key), the rest is as in `generate.written.strategy`."""
+
+    endpoint: dict[str, str | int | float | None]
+    rounds: int = 30
+    candidates: int = 1
+    beam: int = 1
+    patience: int = 6
+    search: Literal["beam", "evolve"] = "beam"
+    lowering: Literal["compiler", "model"] = "compiler"
+    language: Literal["tile", "ascendc"] = "tile"
+    roles: tuple[str, ...] = ()
+    prompts: str | None = None
+
+
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """A run is resumed only with the settings it began with.
 
@@ -22,6 +38,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     those timed: the suite's current ones, those of its first release, or scaled down.
     `protocol` chooses where a suite's paper and its repository differ. `interface` and `sizes` are
     NPUKernelBench's two axes. `cases` limits the cases taken of a task with many, evenly spread.
+    `model` goes with strategies that ask one.
     `tasks`, `categories` and `levels` say which tasks were asked for, as on the command line.
     """
 
@@ -40,3 +57,4 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     cases: int | None = None
     soc: str = "910b2"
     limit_s: float = 900.0
+    model: ModelSettings | None = None

@@ -12,6 +12,7 @@ import msgspec
 from npuforge.bench.executors import NAMES as EXECUTORS
 from npuforge.bench.settings import Settings
 from npuforge.bench.suites import NAMES as SUITES
+from npuforge.cli.model_options import model_options, model_settings
 from npuforge.cli.output import console, json_option, write_json
 from npuforge.errors import UsageError
 
@@ -49,7 +50,7 @@ def _choice(*names: str) -> click.Choice[str]:
 @click.option("--levels", metavar="NUMBERS", help="Only these levels, with commas.")
 @click.option(
     "--strategy",
-    type=_choice("planner"),
+    type=_choice("planner", "tile", "ascendc", "refine"),
     default="planner",
     show_default=True,
     help="Who writes the answers.",
@@ -108,6 +109,7 @@ def _choice(*names: str) -> click.Choice[str]:
     "--resume", is_flag=True, help="Go on with the last run (or that in --out) if there is one."
 )
 @click.option("--quiet", is_flag=True, help="No progress.")
+@model_options
 @json_option
 @click.pass_context
 def bench(
@@ -126,7 +128,8 @@ def bench(
     npukernelbench or cannbench.
 
     The run's folder holds every result; an interrupted run goes on with --resume. Exit status 0
-    means that every task was passed.
+    means that every task was passed. Strategies other than `planner` ask a language model; a
+    budget is for each attempt.
     """
     from npuforge.bench import folders  # noqa: PLC0415 (--help needs none of this)
     from npuforge.bench.executors import make  # noqa: PLC0415
@@ -139,7 +142,12 @@ def bench(
         with Store(begun, writing=True) as store:
             _same(context, suite, store.settings, fields)
             return _run(store, make(executor, jobs), quiet, json_out)
-    settings = Settings(suite=suite, **{name: fields[name] for name in _OF_SETTINGS})
+    asks = fields["strategy"] != "planner" and fields["answers"] is None
+    settings = Settings(
+        suite=suite,
+        **{name: fields[name] for name in _OF_SETTINGS},
+        model=model_settings(fields) if asks else None,
+    )
     chosen = (settings.tasks, settings.categories, settings.levels)
     found = selected(open_suite(settings).tasks(), *chosen)
     with Store.create(out or folders.new(suite), settings, found) as store:

@@ -10,7 +10,12 @@ from typing import Any
 import click
 
 from npuforge.cli.lower import FORMAT_NAMES
-from npuforge.cli.model_options import asked_for, model_options, open_client
+from npuforge.cli.model_options import (
+    asked_for,
+    generate_options,
+    model_options,
+    open_client,
+)
 from npuforge.cli.output import console, json_option, write_json
 
 
@@ -53,6 +58,7 @@ from npuforge.cli.output import console, json_option, write_json
     help="How long to try variants.",
 )
 @click.option("--quiet", is_flag=True, help="No progress.")
+@generate_options
 @model_options
 @json_option
 def generate(

@@ -12,6 +12,7 @@ import click
 from npuforge.models import Client, Endpoint
 
 if TYPE_CHECKING:
+    from npuforge.bench.settings import ModelSettings
     from npuforge.generate.written.strategy import Asked
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -30,7 +31,7 @@ _ENDPOINT = (
     click.option("--budget-tokens", type=_AT_LEAST_ONE, help="Tokens to spend at most."),
     click.option("--budget-cost", type=click.FloatRange(min=0), help="Money to spend at most."),
 )
-_STRATEGY = (
+_OF_GENERATE = (
     click.option(
         "--interface",
         type=click.Choice(("kernel", "full")),
@@ -39,18 +40,26 @@ _STRATEGY = (
         help="What `ascendc` writes: kernels alone, or with their host code.",
     ),
     click.option(
-        "--lowering",
-        type=click.Choice(("compiler", "model")),
-        default="compiler",
-        show_default=True,
-        help="Who lowers what `tile` writes.",
-    ),
-    click.option(
         "--from",
         "start",
         type=click.Path(path_type=Path, exists=True),
         metavar="PATH",
         help="What `refine` starts from: tile program, kernel, project; else the planner's.",
+    ),
+    click.option(
+        "--replay",
+        type=click.Path(path_type=Path, exists=True, dir_okay=False),
+        metavar="FILE",
+        help="Answer from a recording instead of a model.",
+    ),
+)
+_STRATEGY = (
+    click.option(
+        "--lowering",
+        type=click.Choice(("compiler", "model")),
+        default="compiler",
+        show_default=True,
+        help="Who lowers what `tile` writes.",
     ),
     click.option(
         "--language",
@@ -96,13 +105,8 @@ _SEARCH = (
         type=click.Path(path_type=Path, exists=True, file_okay=False),
         help="Folder with templates of your own.",
     ),
-    click.option(
-        "--replay",
-        type=click.Path(path_type=Path, exists=True, dir_okay=False),
-        metavar="FILE",
-        help="Answer from a recording instead of a model.",
-    ),
 )
+_OF_SEARCH = ("rounds", "candidates", "beam", "patience")
 _FIELDS = (
     "model", "kind", "base_url", "temperature", "max_tokens", "concurrency", "budget_tokens",
     "budget_cost",
@@ -110,8 +114,15 @@ _FIELDS = (
 
 
 def model_options(command: _F) -> _F:
-    """All of them; the command takes them as `**asked`."""
+    """What every command that asks models has; it takes them as keywords."""
     for option in reversed((*_ENDPOINT, *_STRATEGY, *_SEARCH)):
+        command = option(command)
+    return command
+
+
+def generate_options(command: _F) -> _F:
+    """What `generate` has besides."""
+    for option in reversed(_OF_GENERATE):
         command = option(command)
     return command
 
@@ -130,8 +141,7 @@ def asked_for(strategy: str, asked: dict[str, Any]) -> Asked:
     from npuforge.generate.written.roles import roles_of  # noqa: PLC0415
     from npuforge.generate.written.strategy import Asked  # noqa: PLC0415
 
-    names = ("rounds", "candidates", "beam", "patience")
-    search = Search(**{name: asked[name] for name in names}, kind=asked["kind_of_search"])
+    search = Search(**{name: asked[name] for name in _OF_SEARCH}, kind=asked["kind_of_search"])
     return Asked(
         strategy,
         asked["interface"],
@@ -139,6 +149,29 @@ def asked_for(strategy: str, asked: dict[str, Any]) -> Asked:
         asked["language"],
         asked["start"],
         search,
-        roles_of([name.strip() for name in asked["roles"].split(",") if name.strip()]),
+        roles_of(_names(asked["roles"])),
         asked["prompts"],
     )
+
+
+def model_settings(asked: dict[str, Any]) -> ModelSettings:
+    """The same for a benchmark's run, whose processes read the key themselves."""
+    from npuforge.bench.settings import ModelSettings  # noqa: PLC0415
+    from npuforge.generate.written.roles import roles_of  # noqa: PLC0415
+
+    said = {name: asked[name] for name in _FIELDS if asked[name] is not None}
+    endpoint = Endpoint.find(said)
+    roles_of(_names(asked["roles"]))
+    return ModelSettings(
+        endpoint={**said, "model": endpoint.model},
+        **{name: asked[name] for name in _OF_SEARCH},
+        search=asked["kind_of_search"],
+        lowering=asked["lowering"],
+        language=asked["language"],
+        roles=tuple(_names(asked["roles"])),
+        prompts=str(asked["prompts"].resolve()) if asked["prompts"] is not None else None,
+    )
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]

@@ -77,13 +77,24 @@ class ModuleSuite:
 
     def _planned(self, task: Task, sample: int, file: Path, place: Path) -> Attempt:
         try:
-            written = write(file, self.settings, place)
+            written = write(file, self.settings, sample, place)
         except UsageError as error:
             return _none(task, sample, "unplanned", str(error))
         if written.answer is None:
             verdict = replace(written.outcome.verdict, name=task.name, correct=False)
             first = verdict.diagnostics[0].message if verdict.diagnostics else verdict.error
-            return Attempt(task.name, sample, "judged", verdict, False, False, reason=first)
+            files = {**written.files, "log": "log.txt"}
+            return Attempt(
+                task.name,
+                sample,
+                "judged",
+                verdict,
+                False,
+                False,
+                reason=first,
+                tokens=written.tokens,
+                files=files,
+            )
         source = opened(written.answer, task, sample, self.settings.soc, self.protocol.seed)
         if isinstance(source, Attempt):
             return _with_proof(source, written)
@@ -138,7 +149,10 @@ def _with_proof(attempt: Attempt, written: Written) -> Attempt:
     )
     strict = attempt.strict is True and sound
     files = {**written.files, "log": "log.txt"}
-    return replace(attempt, verdict=verdict, strict=strict, reason=reason, files=files)
+    tokens = written.tokens
+    return replace(
+        attempt, verdict=verdict, strict=strict, reason=reason, files=files, tokens=tokens
+    )
 
 
 def _none(task: Task, sample: int, state: State, reason: str) -> Attempt:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from npuforge.bench.settings import Settings
+from npuforge.bench.writers import pen
 from npuforge.generate import strategies
 from npuforge.generate.outcome import Outcome
 from npuforge.generate.pipeline import Settings as GenerateSettings
@@ -26,18 +27,17 @@ class Written:
     outcome: Outcome
     answer: Path | None
     files: dict[str, str] = field(default_factory=dict)
+    tokens: int | None = None
 
 
-def write(file: Path, settings: Settings, place: Path) -> Written:
+def write(file: Path, settings: Settings, sample: int, place: Path) -> Written:
     """Generate an answer in MultiKernelBench's form; `UsageError` says why there is none."""
     asked = GenerateSettings(settings.soc, "mkb", _ALL_VARIANTS_S)
-    outcome = from_file(
-        file,
-        strategies.writer(settings.strategy),
-        asked,
-        refused=strategies.REFUSED.get(settings.strategy, frozenset()),
-    )
-    kept = {"report": "generated.html", "program": outcome.program_file}
+    refused = strategies.REFUSED.get(settings.strategy, frozenset())
+    with pen(settings, sample, place) as held:
+        outcome = from_file(file, held.writer, asked, refused=refused)
+        tokens = held.tokens
+    kept = {**held.files, "report": "generated.html", "program": outcome.program_file}
     (place / kept["report"]).write_text(render(outcome), "utf-8")
     (place / kept["program"]).write_text(outcome.program, "utf-8")
     answer = None
@@ -49,4 +49,4 @@ def write(file: Path, settings: Settings, place: Path) -> Written:
     if 0 < len(trace) <= _MOST_TRACE:
         kept["trace"] = "trace.json.gz"
         (place / kept["trace"]).write_bytes(trace)
-    return Written(outcome, answer, kept)
+    return Written(outcome, answer, kept, tokens)

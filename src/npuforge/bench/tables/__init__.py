@@ -2,7 +2,7 @@
 """Tasks that are tables of cases: planned, run and judged row by row.
 
     table = Table("exp", ADAPTER, place=folder, rows=rows)
-    solved = solve(table, strategies.find("planner"), soc="910b2")
+    solved = solve(table, strategies.writer("planner"), soc="910b2")
 
 A suite gives rows (plain JSON) and an adapter: a Python file of ours that runs in the sandbox only,
 where it loads the suite's own reference and checker. It defines `open_task(place: str)`, which

@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+import json
 import math
+import tempfile
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,10 +16,13 @@ from npuforge.bench.tables.result import Program
 from npuforge.bench.tables.session import TableSession
 from npuforge.errors import UsageError
 from npuforge.generate.cases import ProofCase, choose
+from npuforge.generate.events import silent
+from npuforge.generate.planned import PlannedWriter
 from npuforge.generate.proof import Proof, prove
 from npuforge.generate.reference import References
 from npuforge.generate.tuning import Trial, tune
-from npuforge.generate.writer import Planner
+from npuforge.generate.workbench import Workbench
+from npuforge.generate.writer import Planner, Writer
 from npuforge.plan import Plan
 from npuforge.spec.graph import Graph
 from npuforge.spec.session import Signature
@@ -29,18 +35,26 @@ _MOST_FIXED = 2_000_000  # elements beyond which a graph of one shape is proven 
 
 
 @dataclass(frozen=True, slots=True)
-class Writer:
-    """Writes programs for rows of a session's table; `candidates` bounds how many are compared."""
+class RowWriter:
+    """Writes programs for rows of a session's table; `candidates` bounds how many of a planner's
+    are compared."""
 
     session: TableSession
-    planner: Planner
+    writer: Writer
     soc: str
     candidates: int
 
     def write(self, row: int) -> Program:
         """`UsageError` (`PlanError` among them) says why there is no program."""
         graph, signature = self.session.capture(row)
-        plan = self.planner(graph, self.soc)
+        captured = _Captured(self.session, row, graph, signature)
+        if isinstance(self.writer, PlannedWriter):
+            return self._planned(self.writer.planner, captured)
+        return self._asked(captured)
+
+    def _planned(self, planner: Planner, captured: _Captured) -> Program:
+        graph = captured.graph
+        plan = planner(graph, self.soc)
         some = replace(plan, variants=plan.variants[: self.candidates])
         trials = tune(some, graph, self.soc, math.inf)
         built = sorted(
@@ -51,8 +65,26 @@ class Writer:
             told = tuple(d for trial in trials for d in trial.diagnostics)
             return Program(graph, plan, trials[0].variant, None, Proof(), told)
         cases = _cases(graph)
-        references = References(_Captured(self.session, row, graph, signature), cases)
-        return _proven(built, plan, graph, cases, references)
+        return _proven(built, plan, graph, cases, References(captured, cases))
+
+    def _asked(self, captured: _Captured) -> Program:
+        """What somebody else writes, who is told all cases and how the row is called."""
+        graph, table = captured.graph, self.session.table
+        called = json.dumps(table.rows[captured.row], indent=1, default=str)
+        text = f"{table.text.strip()}\n\n# Called with:\n{textwrap.indent(called, '# ')}"
+        cases = [*choose(graph), *self.writer.cases(graph, text)]
+        references = References(captured, cases)
+        with tempfile.TemporaryDirectory(prefix="npuforge-work-") as scratch:
+            bench = Workbench(
+                graph, text, cases, references, self.soc, math.inf, silent, Path(scratch)
+            )
+            chosen = self.writer(bench)
+        if chosen.winner is None or chosen.winner.program is None:
+            told = tuple(d for trial in chosen.trials for d in trial.diagnostics)
+            return Program(graph, chosen.plan, chosen.trials[0].variant, None, Proof(), told)
+        winner = chosen.winner
+        proof = chosen.proof or Proof()
+        return Program(graph, chosen.plan, winner.variant, winner.program, proof)
 
 
 def _proven(

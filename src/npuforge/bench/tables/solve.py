@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from npuforge.bench.tables.programs import Writer, sizes_of
+from npuforge.bench.tables.programs import RowWriter, sizes_of
 from npuforge.bench.tables.result import Program, RowResult, Solved
 from npuforge.bench.tables.session import Described, Made, RequestError, TableSession
 from npuforge.bench.tables.table import StandIn, Table
@@ -15,7 +15,7 @@ from npuforge.eager import baseline
 from npuforge.errors import NpuforgeError, UsageError
 from npuforge.generate.cases import operand_shapes
 from npuforge.generate.judge import judge
-from npuforge.generate.writer import Planner
+from npuforge.generate.writer import Writer
 from npuforge.sandbox import GIB, Limits
 from npuforge.spec.graph import Graph
 from npuforge.twin.execute import Mode, RunResult
@@ -27,7 +27,7 @@ LAUNCH_LIMITS = Limits(cpu_s=1200.0, wall_s=7200.0, memory_bytes=12 * GIB)
 
 def solve(
     table: Table,
-    planner: Planner,
+    writer: Writer,
     *,
     soc: str = "910b2",
     static: bool = False,
@@ -38,7 +38,7 @@ def solve(
     `UsageError` where the adapter cannot open the task.
     """
     with TableSession(table) as session:
-        solver = _Solver(session, Writer(session, planner, soc, candidates), soc, static)
+        solver = _Solver(session, RowWriter(session, writer, soc, candidates), soc, static)
         smaller = {n for stand_in in table.stand_ins.values() for n in stand_in.options}
         for number, described in enumerate(session.describe()):
             if number not in smaller:
@@ -58,7 +58,7 @@ class _Known:
 @dataclass(slots=True)
 class _Solver:
     session: TableSession
-    writer: Writer
+    writer: RowWriter
     soc: str
     static: bool
     solved: Solved = field(default_factory=Solved)

@@ -28,7 +28,8 @@ class StandIn:
 class Table:
     """`adapter` is the suite's Python file for the sandbox (see the package), `place` the task's
     file or folder, handed to it; `readable` are more folders that it may look into. Rows that are
-    options of a stand-in have no result of their own: they come after all others."""
+    options of a stand-in have no result of their own: they come after all others. `text` is the
+    reference, for those who read it."""
 
     name: str
     adapter: Path
@@ -36,6 +37,7 @@ class Table:
     rows: Sequence[Row]
     readable: tuple[Path, ...] = ()
     stand_ins: Mapping[int, StandIn] = field(default_factory=dict)
+    text: str = ""
 
 
 def spread(items: Sequence[_T], wanted: int | None) -> list[_T]:

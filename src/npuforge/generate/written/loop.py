@@ -24,7 +24,7 @@ Kind = Literal["beam", "evolve"]
 class Search:
     """`candidates` are asked for at once in a round, from the best `beam` so far. A round without a
     better one counts against `patience`; a right program that reaches `enough` of the roofline
-    ends it."""
+    ends it. `seed` tells one search from another."""
 
     rounds: int = 30
     candidates: int = 1
@@ -32,15 +32,18 @@ class Search:
     patience: int = 6
     enough: float = 0.95
     kind: Kind = "beam"
+    seed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
     """What is asked for: the candidate at `place` of round `number`, from `origin` (None: from
-    nothing), crossed with `partner`; `failed` is what was tried before in vain."""
+    nothing), crossed with `partner`; `failed` is what was tried before in vain. `seed` makes it
+    differ from its neighbours."""
 
     number: int
     place: int
+    seed: int
     origin: Attempt | None = None
     partner: Attempt | None = None
     failed: tuple[str, ...] = ()
@@ -69,16 +72,17 @@ class _State:
 
     def question(self, number: int, place: int) -> Question:
         said = tuple(self.failed[-_MOST_FAILED:])
+        seed = self.settings.seed + place
         if not self.best:
-            return Question(number, place, failed=said)
+            return Question(number, place, seed, failed=said)
         if self.settings.kind == "beam":
-            return Question(number, place, self.best[place % len(self.best)], failed=said)
-        dice = random.Random(f"{number} {place}")
+            return Question(number, place, seed, self.best[place % len(self.best)], failed=said)
+        dice = random.Random(f"{self.settings.seed} {number} {place}")
         parent = self._drawn(dice, self.best)
         others = [one for one in self.best if one is not parent and one.trial is not None]
         crossed = others and parent.trial is not None and dice.random() < _CROSSED
         partner = self._drawn(dice, others) if crossed else None
-        return Question(number, place, parent, partner, said)
+        return Question(number, place, seed, parent, partner, said)
 
     def _drawn(self, dice: random.Random, among: Sequence[Attempt]) -> Attempt:
         drawn = [dice.choice(among) for _ in range(_TOURNAMENT)]

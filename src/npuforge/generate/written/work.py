@@ -34,7 +34,7 @@ class Work:
         purpose = "coder" if origin is None else f"coder, {origin.feedback.cause}"
         messages = [*self.brief, *self._turn(question)]
         try:
-            code = self._written(title, messages, purpose, question.place)
+            code = self._written(title, messages, purpose, question.seed)
             attempt = self.judged(title, code)
         except AnswerError as error:
             attempt = Attempt(title, feedback.nothing_to_judge(str(error)))

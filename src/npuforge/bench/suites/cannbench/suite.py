@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -18,8 +18,8 @@ from npuforge.bench.suites.cannbench import answers, checkout, protocol, rows, s
 from npuforge.bench.tables import RowResult, Solved, StandIn, Table, solve, spread
 from npuforge.bench.tables.smaller import elements
 from npuforge.bench.task import Task
+from npuforge.bench.writers import pen
 from npuforge.errors import UsageError
-from npuforge.generate import strategies
 from npuforge.lower.formats.model import ModelShape
 from npuforge.verdict import Case, Verdict
 
@@ -95,18 +95,21 @@ class CannBench:
         if not cases:
             raise UsageError(f"{task.name} has no cases")
         table = self._table(operator, cases, task.place)
+        tokens: int | None = None
         if self.settings.answers is not None:
             answer = answers.find(self.settings.answers, operator, sample)
             if answer is None:
                 return Attempt(task.name, sample, "missing", Verdict(task.name), reason="no answer")
             solved = answers.judge(answer, table, self.settings.soc)
         else:
-            solved = solve(
-                table,
-                strategies.find(self.settings.strategy),
-                soc=self.settings.soc,
-                candidates=protocol.load().here.tuned,
-            )
+            with pen(self.settings, sample, place) as held:
+                solved = solve(
+                    table,
+                    held.writer,
+                    soc=self.settings.soc,
+                    candidates=protocol.load().here.tuned,
+                )
+                tokens = held.tokens
         judged = [
             _Judged(
                 case,
@@ -122,7 +125,7 @@ class CannBench:
             for case, row in zip(cases, solved.rows, strict=True)
         ]
         files = _written(solved, place)
-        return _attempt(task, sample, solved, judged, files)
+        return replace(_attempt(task, sample, solved, judged, files), tokens=tokens)
 
     def scores(self, attempts: Sequence[Attempt]) -> list[Score]:
         return totals(attempts)
@@ -145,7 +148,13 @@ class CannBench:
                 stand_ins[number] = StandIn(options, instead)
                 every += smaller
         name = operator.path.rsplit("/", 1)[-1]
-        return Table(name, _ADAPTER, place, every, stand_ins=stand_ins)
+        texts = [place / file for file in ("proto.yaml", "golden.py")]
+        text = "\n".join(
+            f"# {file.name}\n{file.read_text('utf-8', errors='replace')}"
+            for file in texts
+            if file.is_file()
+        )
+        return Table(name, _ADAPTER, place, every, stand_ins=stand_ins, text=text)
 
 
 def totals(attempts: Sequence[Attempt]) -> list[Score]:

@@ -21,8 +21,8 @@ from npuforge.bench.suites.multikernelbench import groups
 from npuforge.bench.tables import Table, planned, solve, spread
 from npuforge.bench.tables.outcome import attempt_of, none
 from npuforge.bench.task import Task
+from npuforge.bench.writers import pen
 from npuforge.errors import UsageError
-from npuforge.generate import strategies
 from npuforge.spec.session import operator_name
 
 _ADAPTER = Path(__file__).with_name("adapter.py")
@@ -68,19 +68,17 @@ class MultiKernelBench:
             return none(task, sample, "unusable", "not in the suite's first release")
         chosen = spread(list(enumerate(lines)), settings.cases)
         try:
-            solved = solve(
-                self._table(task, chosen),
-                strategies.find(settings.strategy),
-                soc=settings.soc,
-                candidates=_CANDIDATES,
-            )
+            with pen(settings, sample, place) as held:
+                solved = solve(
+                    self._table(task, chosen), held.writer, soc=settings.soc, candidates=_CANDIDATES
+                )
         except UsageError as error:
             return none(task, sample, "unusable", str(error))
         planned.write(solved, place / "answer", "msopgen")
         numbers = [number for number, _ in chosen]
         attempt = attempt_of(task, sample, [planned.sample_of(solved, numbers)])
         kept = {"answer": "answer"} if (place / "answer").is_dir() else {}
-        return replace(attempt, files=kept)
+        return replace(attempt, files={**held.files, **kept}, tokens=held.tokens)
 
     def _table(self, task: Task, chosen: Sequence[tuple[int, str]]) -> Table:
         settings, protocol = self.modules.settings, self.modules.protocol
@@ -89,4 +87,5 @@ class MultiKernelBench:
             rows = [next(iter(groups.smaller(row)), row) for row in rows]
         every, stand_ins = groups.with_stand_ins(rows)
         name = operator_name(task.place.stem)
-        return Table(name, _ADAPTER, task.place, every, stand_ins=stand_ins)
+        text = task.place.read_text("utf-8", errors="replace")
+        return Table(name, _ADAPTER, task.place, every, stand_ins=stand_ins, text=text)

@@ -12,7 +12,7 @@ from npuforge.bench.tables import Row, StandIn, Table, solve
 from npuforge.bench.tables.outcome import Sample
 from npuforge.bench.tables.planned import sample_of, samples_of, write
 from npuforge.bench.task import Task
-from npuforge.generate import strategies
+from npuforge.generate.writer import Writer
 from npuforge.spec.session import operator_name
 
 # The suite's score does not look at time: the cost model's favourite is taken as it is.
@@ -20,7 +20,7 @@ _CANDIDATES = 1
 
 
 def planned(
-    task: Task, rows: Sequence[Row], strategy: str, soc: str, place: Path, *, static: bool
+    task: Task, rows: Sequence[Row], writer: Writer, soc: str, place: Path, *, static: bool
 ) -> list[Sample]:
     """One sample for the table, or one for each row where sizes are static."""
     fewer = {number: found for number, row in enumerate(rows) if (found := smaller(row))}
@@ -29,9 +29,10 @@ def planned(
     }
     every = [*rows, *fewer.values()]
     name = operator_name(task.place.name)
-    table = Table(name, ADAPTER, task.place, every, stand_ins=stand_ins)
-    planner = strategies.find(strategy)
-    solved = solve(table, planner, soc=soc, static=static, candidates=_CANDIDATES)
+    module = task.place / "validation" / "module.py"
+    text = module.read_text("utf-8", errors="replace") if module.is_file() else ""
+    table = Table(name, ADAPTER, task.place, every, stand_ins=stand_ins, text=text)
+    solved = solve(table, writer, soc=soc, static=static, candidates=_CANDIDATES)
     write(solved, place / "answer", "npukb")
     cases = [int(row["case_id"]) for row in rows]
     return samples_of(solved, cases) if static else [sample_of(solved, cases)]

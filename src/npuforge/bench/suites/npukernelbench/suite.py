@@ -21,6 +21,7 @@ from npuforge.bench.suites.npukernelbench.smaller import scaled
 from npuforge.bench.tables import Row, spread
 from npuforge.bench.tables.outcome import Sample, attempt_of, none
 from npuforge.bench.task import Task
+from npuforge.bench.writers import pen
 from npuforge.errors import UsageError
 
 _FILES = ("module.py", "pybind.cpp", "test_cases.csv")
@@ -111,14 +112,15 @@ class NpuKernelBench:
         return spread(table, self.settings.cases)
 
     def _planned(self, task: Task, sample: int, cases: list[Row], place: Path) -> Attempt:
-        chip, strategy = self.settings.soc, self.settings.strategy
+        chip = self.settings.soc
         try:
-            found = planned(task, cases, strategy, chip, place, static=self._static)
+            with pen(self.settings, sample, place) as held:
+                found = planned(task, cases, held.writer, chip, place, static=self._static)
         except UsageError as error:
             return none(task, sample, "unusable", str(error))
         attempt = attempt_of(task, sample, found)
         kept = {"answer": "answer"} if (place / "answer").is_dir() else {}
-        return replace(attempt, files=kept)
+        return replace(attempt, files={**held.files, **kept}, tokens=held.tokens)
 
     def _reference(self, task: Task, sample: int, cases: list[Row]) -> Attempt:
         why = known.broken(task)

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who writes the answer of an attempt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from npuforge.bench.settings import ModelSettings, Settings
+from npuforge.generate import strategies
+from npuforge.generate.writer import Writer
+from npuforge.generate.written.loop import Search
+from npuforge.generate.written.roles import roles_of
+from npuforge.generate.written.strategy import Asked, writer_for
+from npuforge.models import Client, Endpoint
+
+EXCHANGES = "exchanges.jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class Pen:
+    """A writer, and the client it asks, where it asks one."""
+
+    writer: Writer
+    client: Client | None = None
+
+    @property
+    def tokens(self) -> int | None:
+        """What has been spent so far."""
+        return self.client.ledger.usage.total if self.client is not None else None
+
+    @property
+    def files(self) -> dict[str, str]:
+        """What it leaves beside the answer."""
+        return {"exchanges": EXCHANGES} if self.client is not None else {}
+
+
+@contextmanager
+def pen(settings: Settings, sample: int, place: Path) -> Iterator[Pen]:
+    """For one attempt, whose exchanges are kept in `place`. The key comes from this process's
+    environment or configuration, never from a run's settings."""
+    if settings.model is None:
+        yield Pen(strategies.writer(settings.strategy))
+        return
+    endpoint = Endpoint.find(settings.model.endpoint)
+    with Client(endpoint, record=place / EXCHANGES) as client:
+        yield Pen(writer_for(asked(settings.strategy, settings.model, sample), client), client)
+
+
+def asked(strategy: str, model: ModelSettings, sample: int) -> Asked:
+    """The strategy; samples differ by their seeds."""
+    search = Search(
+        rounds=model.rounds,
+        candidates=model.candidates,
+        beam=model.beam,
+        patience=model.patience,
+        kind=model.search,
+        seed=sample * model.candidates,
+    )
+    return Asked(
+        strategy,
+        lowering=model.lowering,
+        language=model.language,
+        search=search,
+        roles=roles_of(model.roles),
+        prompts=Path(model.prompts) if model.prompts is not None else None,
+    )
