@@ -29,6 +29,9 @@ class ModelSettings(msgspec.Struct, frozen=True, kw_only=True):
     language: Literal["tile", "ascendc"] = "tile"
     roles: tuple[str, ...] = ()
     prompts: str | None = None
+    knowledge: Literal["full", "identifiers", "meaning", "plain", "raw", "off"] = "full"
+    store: str | None = None
+    learn: bool = False
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):

@@ -11,6 +11,7 @@ from pathlib import Path
 from npuforge.bench.settings import ModelSettings, Settings
 from npuforge.generate import strategies
 from npuforge.generate.writer import Writer
+from npuforge.generate.written.advice import Knowledge
 from npuforge.generate.written.loop import Search
 from npuforge.generate.written.roles import roles_of
 from npuforge.generate.written.strategy import Asked, writer_for
@@ -44,9 +45,15 @@ def pen(settings: Settings, sample: int, place: Path) -> Iterator[Pen]:
     if settings.model is None:
         yield Pen(strategies.writer(settings.strategy))
         return
-    endpoint = Endpoint.find(settings.model.endpoint)
-    with Client(endpoint, record=place / EXCHANGES) as client:
-        yield Pen(writer_for(asked(settings.strategy, settings.model, sample), client), client)
+    model = settings.model
+    wanted = asked(settings.strategy, model, sample)
+    with Client(Endpoint.find(model.endpoint), record=place / EXCHANGES) as client:
+        if model.knowledge == "off":
+            yield Pen(writer_for(wanted, client), client)
+            return
+        store = Path(model.store) if model.store is not None else None
+        with Knowledge.opened(store, model.knowledge, model.learn) as knowledge:
+            yield Pen(writer_for(wanted, client, knowledge), client)
 
 
 def asked(strategy: str, model: ModelSettings, sample: int) -> Asked:

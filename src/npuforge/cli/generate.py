@@ -15,6 +15,7 @@ from npuforge.cli.model_options import (
     generate_options,
     model_options,
     open_client,
+    open_knowledge,
 )
 from npuforge.cli.output import console, json_option, write_json
 
@@ -90,7 +91,8 @@ def generate(
 
             wanted = asked_for(strategy, asked)
             record = place.with_name(f"{place.name}.exchanges.jsonl")
-            writer = writer_for(wanted, held.enter_context(open_client(asked, record)))
+            client = held.enter_context(open_client(asked, record))
+            writer = writer_for(wanted, client, held.enter_context(open_knowledge(asked)))
         outcome = run(
             file,
             soc=soc,

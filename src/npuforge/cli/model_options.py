@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -13,6 +14,7 @@ from npuforge.models import Client, Endpoint
 
 if TYPE_CHECKING:
     from npuforge.bench.settings import ModelSettings
+    from npuforge.generate.written.advice import Knowledge
     from npuforge.generate.written.strategy import Asked
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -75,6 +77,22 @@ _STRATEGY = (
         help="Who is asked besides the coder: planner, tester, reviewer, profiler, or all.",
     ),
 )
+_KNOWLEDGE = (
+    click.option(
+        "--knowledge",
+        "mode",
+        type=click.Choice(("full", "identifiers", "meaning", "plain", "raw", "off")),
+        default="full",
+        show_default=True,
+        help="What a model is told of what is known: all, by one axis, in words, undistilled.",
+    ),
+    click.option(
+        "--store",
+        type=click.Path(path_type=Path, dir_okay=False),
+        help="Knowledge base; else your own.",
+    ),
+    click.option("--learn", is_flag=True, help="Write down what was learned and holds."),
+)
 _SEARCH = (
     click.option(
         "--search",
@@ -115,7 +133,7 @@ _FIELDS = (
 
 def model_options(command: _F) -> _F:
     """What every command that asks models has; it takes them as keywords."""
-    for option in reversed((*_ENDPOINT, *_STRATEGY, *_SEARCH)):
+    for option in reversed((*_ENDPOINT, *_STRATEGY, *_KNOWLEDGE, *_SEARCH)):
         command = option(command)
     return command
 
@@ -154,6 +172,15 @@ def asked_for(strategy: str, asked: dict[str, Any]) -> Asked:
     )
 
 
+def open_knowledge(asked: dict[str, Any]) -> AbstractContextManager[Knowledge | None]:
+    """The knowledge base that the options speak of."""
+    from npuforge.generate.written.advice import Knowledge  # noqa: PLC0415
+
+    if asked["mode"] == "off":
+        return nullcontext()
+    return Knowledge.opened(asked["store"], asked["mode"], asked["learn"])
+
+
 def model_settings(asked: dict[str, Any]) -> ModelSettings:
     """The same for a benchmark's run, whose processes read the key themselves."""
     from npuforge.bench.settings import ModelSettings  # noqa: PLC0415
@@ -170,6 +197,9 @@ def model_settings(asked: dict[str, Any]) -> ModelSettings:
         language=asked["language"],
         roles=tuple(_names(asked["roles"])),
         prompts=str(asked["prompts"].resolve()) if asked["prompts"] is not None else None,
+        knowledge=asked["mode"],
+        store=str(asked["store"].resolve()) if asked["store"] is not None else None,
+        learn=asked["learn"],
     )
 
 

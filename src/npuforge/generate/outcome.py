@@ -32,6 +32,18 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
+class Used:
+    """Entries of the knowledge base that were before a model when it wrote `title`, and what
+    changed with it: the fault of the program before, that of the one after, and the effect."""
+
+    title: str
+    ids: tuple[str, ...]
+    before: str
+    after: str
+    effect: str
+
+
+@dataclass(frozen=True, slots=True)
 class Stage:
     """A step of the pipeline and its wall time. Stages may overlap."""
 
@@ -62,6 +74,7 @@ class Outcome:
     notes: tuple[str, ...] = ()
     stages: tuple[Stage, ...] = field(default=())
     baseline: Baseline | None = None
+    used: tuple[Used, ...] = ()
 
     @property
     def chosen(self) -> Candidate:

@@ -122,6 +122,7 @@ def from_process(
         notes=tuple(bench.notes),
         stages=tuple(bench.stages),
         baseline=known,
+        used=chosen.used,
     )
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from npuforge.errors import UsageError
 from npuforge.generate.cases import ProofCase
 from npuforge.generate.events import Observer, StageDone, StageStarted
-from npuforge.generate.outcome import Candidate, Stage
+from npuforge.generate.outcome import Candidate, Stage, Used
 from npuforge.generate.proof import Proof, prove
 from npuforge.generate.reference import References
 from npuforge.generate.stopwatch import in_full
@@ -37,6 +37,7 @@ class Chosen:
     proof: Proof | None = None
     timed: RunResult | None = None
     trace: bytes = b""
+    used: tuple[Used, ...] = ()
 
 
 @dataclass(slots=True)

@@ -18,11 +18,13 @@ FILE = "exchanges.jsonl"
 
 
 class Exchange(msgspec.Struct, frozen=True, kw_only=True):
-    """A request and its reply; `purpose` is what a strategy asked for."""
+    """A request and its reply; `purpose` is what a strategy asked for, `notes` what it wants to
+    find again when the exchange is replayed."""
 
     request: Request
     reply: Reply
     purpose: str = ""
+    notes: dict[str, str] = {}
 
 
 class Recorder:
@@ -67,6 +69,7 @@ class Replay:
         self._left: dict[str, list[Reply]] = defaultdict(list)
         for exchange in exchanges:
             self._left[exchange.request.key].append(exchange.reply)
+        self.notes = [exchange.notes for exchange in exchanges if exchange.notes]
 
     def ask(self, request: Request) -> Reply:
         with self._lock:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 
@@ -43,6 +43,11 @@ class Client:
         )
         return Client(endpoint, record=record, replay=recording)
 
+    @property
+    def replayed(self) -> list[dict[str, str]] | None:
+        """The notes of a recording that answers; None where a model does."""
+        return self._replay.notes if self._replay is not None else None
+
     def __enter__(self) -> Client:
         return self
 
@@ -65,9 +70,10 @@ class Client:
         seed: int | None = None,
         temperature: float | None = None,
         watch: Watch = unwatched,
+        notes: Mapping[str, str] | None = None,
     ) -> Reply:
         """The reply. `BudgetError` where nothing may be spent any more, `ModelError` where there is
-        none to be had."""
+        none to be had. `purpose` and `notes` are kept with the exchange."""
         self.ledger.check()
         request = Request(
             messages=list(messages),
@@ -83,5 +89,7 @@ class Client:
             reply, lost = self._transport.ask(request, watch)
         self.ledger.add(reply.usage + lost)
         if self._recorder is not None:
-            self._recorder.add(Exchange(request=request, reply=reply, purpose=purpose))
+            self._recorder.add(
+                Exchange(request=request, reply=reply, purpose=purpose, notes=dict(notes or {}))
+            )
         return reply

@@ -30,6 +30,17 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     seed: int | None = None
 
     @property
+    def turns(self) -> list[Message]:
+        """The messages with neighbours of one role joined: some servers refuse two in a row."""
+        found: list[Message] = []
+        for message in self.messages:
+            if found and found[-1].role == message.role:
+                found[-1] = Message(message.role, f"{found[-1].text}\n\n{message.text}")
+            else:
+                found.append(message)
+        return found
+
+    @property
     def key(self) -> str:
         """The same for the same content."""
         return hashlib.sha256(msgspec.json.encode(self)).hexdigest()

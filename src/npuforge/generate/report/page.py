@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from html import escape
 
-from npuforge.generate.outcome import Outcome
+from npuforge.generate.outcome import Outcome, Used
 from npuforge.generate.report import charts, timeline
 from npuforge.generate.report.code import listing
 from npuforge.page import data, page, section, tiles, wide
@@ -22,6 +22,7 @@ def render(outcome: Outcome) -> str:
         section("Where the time goes", _time(outcome), "time"),
         section("Pipes, instruction by instruction", wide(timeline.draw(outcome.trace)), "pipes"),
         section("What was tried", _candidates(outcome), "tuning"),
+        section("What was known", _knowledge(outcome.used), "knowledge"),
         section("From PyTorch to AscendC", _sources(outcome), "sources"),
         section("Proof", _cases(outcome.verdict.cases), "proof"),
         section("How it came about", _history(outcome), "history"),
@@ -161,6 +162,20 @@ def _candidates(outcome: Outcome) -> str:
         words = f"Compared with fewer rows; in full the chosen one takes {short(final)} us."
         note = f'<p class="note">{escape(words)}</p>'
     return f"{wide(charts.candidates(outcome))}{note}<dl>{rows}</dl>"
+
+
+def _knowledge(used: Sequence[Used]) -> str:
+    """Which entries were before the model, and what changed with them."""
+    if not used:
+        return ""
+    rows = "".join(
+        f"<tr><td>{escape(one.title)}</td><td>{escape(one.before or 'nothing written')}</td>"
+        f"<td>{escape('right' if one.after == 'slow' else one.after)}</td>"
+        f"<td>{escape(one.effect)}</td><td>{escape(', '.join(one.ids))}</td></tr>"
+        for one in used
+    )
+    head = "<tr><th>program</th><th>before</th><th>after</th><th>effect</th><th>entries</th></tr>"
+    return wide(f"<table>{head}{rows}</table>")
 
 
 def _sources(outcome: Outcome) -> str:

@@ -9,6 +9,7 @@ from typing import Literal
 
 from npuforge.errors import UsageError
 from npuforge.generate.writer import Writer
+from npuforge.generate.written.advice import Knowledge
 from npuforge.generate.written.dialect import Dialect
 from npuforge.generate.written.dialects.kernel import KernelDialect
 from npuforge.generate.written.dialects.passes import ModelLoweredDialect
@@ -44,13 +45,19 @@ class Asked:
     prompts: Prompts = None
 
 
-def writer_for(asked: Asked, client: Client) -> Writer:
+def writer_for(asked: Asked, client: Client, knowledge: Knowledge | None = None) -> Writer:
     """Who writes; `UsageError` for a strategy there is not."""
     if asked.strategy not in MODEL_STRATEGIES:
         known = ", ".join(MODEL_STRATEGIES)
         raise UsageError(f"no strategy {asked.strategy!r} asks a model; those that do: {known}")
     writer = ModelWriter(
-        asked.strategy, client, _dialect(asked, client), asked.search, asked.prompts, asked.roles
+        asked.strategy,
+        client,
+        _dialect(asked, client),
+        asked.search,
+        asked.prompts,
+        asked.roles,
+        knowledge,
     )
     if asked.strategy == "refine":
         return Refiner(writer, asked.language, asked.start)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from npuforge.generate.events import ProgramJudged, Writing
 from npuforge.generate.written import feedback
+from npuforge.generate.written.advice import Advice, Advisor
 from npuforge.generate.written.answer import AnswerError
 from npuforge.generate.written.attempt import Attempt
 from npuforge.generate.written.dialect import Dialect
@@ -21,30 +22,47 @@ from npuforge.models.wire import Piece
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What attempts at a task have in common; `brief` begins every conversation."""
+    """What attempts at a task have in common; `brief` begins every conversation. Without an
+    `advisor` nothing is known but what the brief says."""
 
     task: Task
     dialect: Dialect
     client: Client
     roles: Roles
     brief: list[Message]
+    advisor: Advisor | None = None
 
     def attempt(self, question: Question) -> Attempt:
         title, origin = question.title, question.origin
         purpose = "coder" if origin is None else f"coder, {origin.feedback.cause}"
-        messages = [*self.brief, *self._turn(question)]
+        language = self.dialect.language
+        advice = Advice()
+        if self.advisor is not None:
+            advice = self.advisor.advise(self.task, language, question)
+        messages = [*self.brief, *self._known(advice), *self._turn(question)]
         try:
-            code = self._written(title, messages, purpose, question.seed)
+            notes = advice.notes(title)
+            code = self._written(title, messages, purpose, question.seed, notes)
             attempt = self.judged(title, code)
         except AnswerError as error:
             attempt = Attempt(title, feedback.nothing_to_judge(str(error)))
+        if self.advisor is not None:
+            self.advisor.learn(self.task, language, question, attempt, advice)
         observer, said = self.task.bench.observer, attempt.feedback.short
         observer(ProgramJudged(title, said, attempt.time_us, *self._spent()))
         return attempt
 
-    def _written(self, title: str, messages: list[Message], purpose: str, seed: int) -> str:
+    def _known(self, advice: Advice) -> list[Message]:
+        if not advice.text:
+            return []
+        return [Message("user", render("known", self.task.prompts, advice=advice.text))]
+
+    def _written(
+        self, title: str, messages: list[Message], purpose: str, seed: int, notes: dict[str, str]
+    ) -> str:
         """A program; where a reviewer finds faults, the one after its review."""
-        reply = self.client.ask(messages, purpose=purpose, seed=seed, watch=self._watch(title))
+        watch = self._watch(title)
+        reply = self.client.ask(messages, purpose=purpose, seed=seed, watch=watch, notes=notes)
         code = self.dialect.code(reply)
         found = self.roles.review(self.brief, code, self.dialect.fence)
         if found is None:

@@ -4,15 +4,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from npuforge.errors import UsageError
 from npuforge.generate.cases import ProofCase
 from npuforge.generate.workbench import Chosen, Workbench
+from npuforge.generate.written.advice import Knowledge
 from npuforge.generate.written.attempt import Attempt
 from npuforge.generate.written.dialect import Dialect
 from npuforge.generate.written.dialects.kernel import KernelDialect
+from npuforge.generate.written.lessons import keep
 from npuforge.generate.written.loop import Search, search
 from npuforge.generate.written.roles import Role, Roles
 from npuforge.generate.written.signature import signature_of
@@ -34,6 +36,7 @@ class ModelWriter:
     settings: Search = field(default_factory=Search)
     prompts: Prompts = None
     roles: frozenset[Role] = frozenset()
+    knowledge: Knowledge | None = None
 
     @property
     def forms(self) -> tuple[str, ...] | None:
@@ -55,7 +58,8 @@ class ModelWriter:
         dialect = self.dialect if start is None else start.dialect
         with bench.stage("write", self.client.endpoint.model):
             brief = roles.plan(dialect.brief(task))
-            work = Work(task, dialect, self.client, roles, brief)
+            advisor = self.knowledge.advisor(self.client) if self.knowledge is not None else None
+            work = Work(task, dialect, self.client, roles, brief, advisor)
             first = work.judged("start", start.code) if start is not None else None
             found = search(self.settings, work.attempt, first)
         bench.notes.append(f"the search ended {found.ended}, after {len(found.attempts)} programs")
@@ -66,7 +70,17 @@ class ModelWriter:
         if all(attempt.trial is None for attempt in found.attempts):
             why = found.attempts[-1].feedback.text if found.attempts else found.ended
             raise UsageError(f"no program was written: {why}")
-        return _chosen(task, found.attempts, found.best)
+        self._learn(task, found.attempts)
+        chosen = _chosen(task, found.attempts, found.best)
+        return replace(chosen, used=tuple(advisor.used) if advisor is not None else ())
+
+    def _learn(self, task: Task, attempts: Sequence[Attempt]) -> None:
+        """What was learned is the user's own: a replayed run has taught it already."""
+        if self.knowledge is None or not self.knowledge.learn or self.client.replayed is not None:
+            return
+        with task.bench.stage("learn"):
+            said = keep(self.knowledge.index.store, self.client, task, attempts)
+        task.bench.notes.extend(said)
 
 
 @dataclass(frozen=True, slots=True)

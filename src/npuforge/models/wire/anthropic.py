@@ -64,7 +64,7 @@ class Anthropic:
     def body(self, request: Request) -> dict[str, Any]:
         turns = [
             {"role": message.role, "content": message.text}
-            for message in request.messages
+            for message in request.turns
             if message.role != "system"
         ]
         body: dict[str, Any] = {

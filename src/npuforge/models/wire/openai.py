@@ -55,7 +55,7 @@ class OpenAI:
     def body(self, request: Request) -> dict[str, Any]:
         body: dict[str, Any] = {
             "model": request.model,
-            "messages": [{"role": m.role, "content": m.text} for m in request.messages],
+            "messages": [{"role": m.role, "content": m.text} for m in request.turns],
             "temperature": request.temperature,
             "max_tokens": request.max_tokens,
             "stream": True,
