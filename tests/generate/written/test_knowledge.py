@@ -16,7 +16,8 @@ from npuforge.generate.report import render
 from npuforge.generate.written.advice import Knowledge
 from npuforge.generate.written.loop import Search
 from npuforge.generate.written.strategy import Asked, writer_for
-from npuforge.knowledge.distill import Bench, distill
+from npuforge.knowledge.distill import distill
+from npuforge.knowledge.distill.decision import Bench
 from npuforge.knowledge.embed.hashed import HashedEmbedder
 from npuforge.knowledge.entry import Entry
 from npuforge.knowledge.index import Index

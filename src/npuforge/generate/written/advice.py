@@ -112,38 +112,39 @@ class Advisor:
     def learn(
         self, task: Task, language: Language, question: Question, attempt: Attempt, advice: Advice
     ) -> None:
-        """Keep what came of an attempt that was advised."""
+        """Keep what came of an attempt that was advised. A first program has nothing that it could
+        be compared with: what it was told neither helped nor harmed."""
         if not advice.ids:
             return
         origin = question.origin
-        before = _worth(origin)
-        after = _worth(attempt)
+        if origin is None:
+            with self._lock:
+                used = Used(question.title, advice.ids, "", attempt.feedback.cause, "nothing")
+                self.used.append(used)
+            return
+        before, after = _worth(origin), _worth(attempt)
         effect = effect_of(before, after)
-        cause = origin.feedback.cause if origin is not None else ""
+        causes = origin.feedback.cause, attempt.feedback.cause
         with self._lock:
-            self.used.append(
-                Used(question.title, advice.ids, cause, attempt.feedback.cause, effect)
-            )
+            self.used.append(Used(question.title, advice.ids, *causes, effect))
             if effect != "helped":
                 self._in_vain.setdefault(_key(origin), set()).update(advice.ids)
         if self.recorded is not None:
             return
         situation = situation_of(task, language, origin)
-        note(
-            self.index.store,
-            [
-                Use(
-                    entry=entry,
-                    task=task.signature.name,
-                    situation=situation,
-                    cause_before=cause,
-                    cause_after=attempt.feedback.cause,
-                    worth_before=before,
-                    worth_after=after,
-                )
-                for entry in advice.ids
-            ],
-        )
+        uses = [
+            Use(
+                entry=entry,
+                task=task.signature.name,
+                situation=situation,
+                cause_before=causes[0],
+                cause_after=causes[1],
+                worth_before=before,
+                worth_after=after,
+            )
+            for entry in advice.ids
+        ]
+        note(self.index.store, uses)
 
 
 def situation_of(task: Task, language: Language, origin: Attempt | None) -> Situation:
@@ -162,10 +163,7 @@ def situation_of(task: Task, language: Language, origin: Attempt | None) -> Situ
     )
 
 
-def _worth(attempt: Attempt | None) -> tuple[float, ...]:
-    """A first program starts from nothing: whatever it is, entries did it no harm."""
-    if attempt is None:
-        return (-1.0, 0.0, 0.0)
+def _worth(attempt: Attempt) -> tuple[float, ...]:
     return tuple(float(part) for part in attempt.worth)
 
 
