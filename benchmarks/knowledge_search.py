@@ -137,8 +137,8 @@ def main() -> None:
             print(f"{given.entries} entries put in {time.perf_counter() - started:.0f} s")
         index = Index(store, Drawn())
         started = time.perf_counter()
-        index.vectors()
-        print(f"vectors ready in {time.perf_counter() - started:.1f} s")
+        index.ready()
+        print(f"index ready in {time.perf_counter() - started:.1f} s")
         retrieve(index, asked[0])  # the first search reads the file
         axes: tuple[Axes, ...] = ("both", "identifiers", "meaning")
         for each in axes:

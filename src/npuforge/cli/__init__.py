@@ -27,6 +27,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "lower": ("npuforge.cli.lower:lower", "Compile a tile program to AscendC, in many forms."),
     "bench": ("npuforge.cli.bench:bench", "Judge a strategy or answers on a suite of tasks."),
     "compare": ("npuforge.cli.compare:compare", "What changed between two runs of a benchmark."),
+    "knowledge": (
+        "npuforge.cli.knowledge:knowledge",
+        "Entries that ran: search, add, distill, undo.",
+    ),
     "doctor": (
         "npuforge.cli.doctor:doctor",
         "What works on this machine, and how to fix the rest.",

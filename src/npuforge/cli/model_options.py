@@ -33,6 +33,12 @@ _ENDPOINT = (
     click.option("--budget-tokens", type=_AT_LEAST_ONE, help="Tokens to spend at most."),
     click.option("--budget-cost", type=click.FloatRange(min=0), help="Money to spend at most."),
 )
+_REPLAY = click.option(
+    "--replay",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    metavar="FILE",
+    help="Answer from a recording instead of a model.",
+)
 _OF_GENERATE = (
     click.option(
         "--interface",
@@ -48,12 +54,7 @@ _OF_GENERATE = (
         metavar="PATH",
         help="What `refine` starts from: tile program, kernel, project; else the planner's.",
     ),
-    click.option(
-        "--replay",
-        type=click.Path(path_type=Path, exists=True, dir_okay=False),
-        metavar="FILE",
-        help="Answer from a recording instead of a model.",
-    ),
+    _REPLAY,
 )
 _STRATEGY = (
     click.option(
@@ -118,6 +119,8 @@ _SEARCH = (
         show_default=True,
         help="Rounds without a gain.",
     ),
+)
+_ASKING = (
     click.option(
         "--prompts",
         type=click.Path(path_type=Path, exists=True, file_okay=False),
@@ -132,8 +135,15 @@ _FIELDS = (
 
 
 def model_options(command: _F) -> _F:
-    """What every command that asks models has; it takes them as keywords."""
-    for option in reversed((*_ENDPOINT, *_STRATEGY, *_KNOWLEDGE, *_SEARCH)):
+    """What every command that has models write programs has; it takes them as keywords."""
+    for option in reversed((*_ENDPOINT, *_STRATEGY, *_KNOWLEDGE, *_SEARCH, *_ASKING)):
+        command = option(command)
+    return command
+
+
+def asking_options(command: _F) -> _F:
+    """Those of commands that ask, but do not search for programs."""
+    for option in reversed((*_ENDPOINT, *_ASKING, _REPLAY)):
         command = option(command)
     return command
 

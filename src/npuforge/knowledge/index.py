@@ -16,16 +16,12 @@ import numpy as np
 import numpy.typing as npt
 
 from npuforge.knowledge.embed import Embedder, Vectors
+from npuforge.knowledge.names import Names, best_first
 from npuforge.knowledge.store import Store
-from npuforge.knowledge.terms import description, terms
+from npuforge.knowledge.terms import description
 from npuforge.knowledge.text import parse
 
-_FIRST = 256  # entries that an axis gives at once, then ever more
-_WEIGHTS = "4.0, 2.0, 1.0"  # of identifiers, title, names of the programs
-_MOST_TERMS = 24
 _AT_ONCE = 256  # descriptions that are embedded before they are kept
-_COMMON_SHARE = 0.02  # of all entries: a term in more of them says little ...
-_COMMON_COUNT = 500  # ... and costs much, once there are so many
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,43 +42,35 @@ class Index:
     _revision: int = -1
     _embedded: int = -1
     _passports: dict[int, Passport] = field(default_factory=dict)
+    _names: Names = field(init=False)
     _numbers: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
     _vectors: Vectors = field(default_factory=lambda: np.zeros((0, 0), np.float32))
 
+    def __post_init__(self) -> None:
+        self._names = Names(self.store)
+
     def by_name(self, text: str) -> Iterator[int]:
-        """Entries in whose identifiers, title and programs the names of `text` are rare."""
-        wanted = self._telling(list(dict.fromkeys(terms(text))))
-        if not wanted:
-            return
-        match = " OR ".join(f'"{term}"' for term in wanted)
-        size, seen = _FIRST, 0
-        while True:
-            found = self.store.rows(
-                "SELECT words.rowid FROM words JOIN entries ON entries.number = words.rowid"
-                f" WHERE words MATCH ? AND state = 'active' ORDER BY bm25(words, {_WEIGHTS}),"
-                " words.rowid LIMIT ?",
-                (match, size),
-            )
-            yield from (row[0] for row in found[seen:])
-            if len(found) < size:
-                return
-            seen, size = size, size * 4
+        """Entries that have the names of `text`, the rare ones before all."""
+        with self._lock:
+            scores = self._names.scores(text)
+        numbers = np.flatnonzero(scores)
+        return best_first(numbers, scores[numbers])
 
     def by_meaning(self, text: str) -> Iterator[int]:
         """Entries whose descriptions are near `text`."""
         if not text.strip():
-            return
+            return iter(())
         numbers, vectors = self.vectors()
         if not len(numbers):
-            return
-        likeness = vectors @ self.embedder.embed([text])[0]
-        size, seen = _FIRST, 0
-        while seen < len(numbers):
-            size = min(size, len(numbers))
-            top = np.argpartition(-likeness, size - 1)[:size]
-            order = top[np.lexsort((numbers[top], -likeness[top]))]
-            yield from (int(number) for number in numbers[order][seen:])
-            seen, size = size, size * 4
+            return iter(())
+        return best_first(numbers, vectors @ self.embedder.embed([text])[0])
+
+    def ready(self) -> None:
+        """Read everything now: for those who search again and again."""
+        self.refresh()
+        self.vectors()
+        with self._lock:
+            self._names.warm()
 
     def passport(self, number: int) -> Passport | None:
         """None for an entry that is not served any more."""
@@ -139,16 +127,3 @@ class Index:
             ]
             with self.store.transaction() as db:
                 db.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", rows)
-
-    def _telling(self, wanted: list[str]) -> list[str]:
-        """The rarest terms, and only those that tell entries apart: they decide the order, and what
-        nearly every entry has would have to be counted in every entry."""
-        total = self.store.rows("SELECT count(*) FROM entries")[0][0]
-        marks = ", ".join("?" * len(wanted))
-        counted = dict(
-            self.store.rows(f"SELECT term, doc FROM vocabulary WHERE term IN ({marks})", wanted)
-        )
-        known = sorted((term for term in wanted if term in counted), key=lambda t: counted[t])
-        limit = max(_COMMON_COUNT, int(total * _COMMON_SHARE))
-        rare = [term for term in known if counted[term] <= limit]
-        return (rare or known[:1])[:_MOST_TERMS]

@@ -7,7 +7,8 @@ CREATE TABLE entries (
     version INTEGER NOT NULL,
     state TEXT NOT NULL,
     text TEXT NOT NULL,
-    scope TEXT NOT NULL                  -- where it may be served, as JSON: read without the text
+    scope TEXT NOT NULL,                 -- where it may be served, as JSON: read without the text
+    terms INTEGER NOT NULL               -- how many it has in `words`
 );
 CREATE INDEX entries_by_state ON entries (state);
 
@@ -42,8 +43,8 @@ CREATE TABLE vectors (
     vector BLOB NOT NULL                 -- float16, little end first
 );
 
--- Terms are made by `index.terms`; the tokenizer has only to leave them whole.
+-- Terms are made by `terms.indexed`; the tokenizer has only to leave them whole.
 CREATE VIRTUAL TABLE words USING fts5(
-    identifiers, title, code, content = '', tokenize = "unicode61 tokenchars '_'"
+    head, code, content = '', columnsize = 0, detail = column, tokenize = "unicode61 tokenchars '_'"
 );
 CREATE VIRTUAL TABLE vocabulary USING fts5vocab(words, 'row');

@@ -288,8 +288,7 @@ def _write(
         return
     if text is not None:  # an index without content is told what to take out
         db.execute(
-            "INSERT INTO words (words, rowid, identifiers, title, code)"
-            " VALUES ('delete', ?, ?, ?, ?)",
+            "INSERT INTO words (words, rowid, head, code) VALUES ('delete', ?, ?, ?)",
             (number, *indexed(parse(text))),
         )
         db.execute("DELETE FROM vectors WHERE number = ?", (number,))
@@ -299,13 +298,14 @@ def _write(
     version = _count(db, "SELECT count(*) FROM changes WHERE entry = ?", entry_id)
     entry = entry or parse(after[1])
     scope = msgspec.json.encode(entry.scope).decode()
+    head, code = indexed(entry)
+    terms = len(head.split()) + len(code.split())
     written = db.execute(
-        "INSERT OR REPLACE INTO entries VALUES (?, ?, ?, ?, ?, ?)",
-        (number, entry_id, version, *after, scope),
+        "INSERT OR REPLACE INTO entries VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (number, entry_id, version, *after, scope, terms),
     )
     db.execute(
-        "INSERT INTO words (rowid, identifiers, title, code) VALUES (?, ?, ?, ?)",
-        (written.lastrowid, *indexed(entry)),
+        "INSERT INTO words (rowid, head, code) VALUES (?, ?, ?)", (written.lastrowid, head, code)
     )
 
 

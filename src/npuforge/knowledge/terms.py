@@ -46,15 +46,14 @@ def code_terms(code: str) -> Iterator[str]:
     yield from terms(_STRING.sub(" ", _COMMENT.sub(" ", code)))
 
 
-def indexed(entry: Entry) -> tuple[str, str, str]:
-    """What the index holds of an entry: identifiers, title, names of the programs."""
+def indexed(entry: Entry) -> tuple[str, str]:
+    """What the index holds of an entry, every term once: those of its identifiers and its title,
+    then those that only its programs have."""
     ruled = [entry.claims.rule] if entry.claims is not None else []
+    head = dict.fromkeys(terms(" ".join((*entry.identifiers, *ruled, entry.title))))
     code = entry.shown(entry.after) + (entry.shown(entry.before) if entry.before else "")
-    return (
-        " ".join(terms(" ".join((*entry.identifiers, *ruled)))),
-        " ".join(terms(entry.title)),
-        " ".join(dict.fromkeys(code_terms(code))),
-    )
+    rest = dict.fromkeys(term for term in code_terms(code) if term not in head)
+    return " ".join(head), " ".join(rest)
 
 
 def description(entry: Entry) -> str:

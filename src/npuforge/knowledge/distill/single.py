@@ -2,7 +2,7 @@
 """What is decided about one entry alone.
 
 BROKEN       its programs do not bear it out any more: not served
-FLAWED       harmed twice or more on two tasks or more, and never helped: purged
+FLAWED       harmed on two tasks or more and in most of its uses, and never helped: purged
 IDLE         served often on several tasks, and never helped: purged
 MISAPPLIED   helped here and harmed there, and a fact tells where: a boundary
 """
@@ -22,7 +22,6 @@ from npuforge.knowledge.store import Put
 from npuforge.knowledge.verify import RefusedError
 
 _HARMED = 2
-_HARMED_TASKS = 2
 _IDLE = 12
 _IDLE_TASKS = 4
 
@@ -45,7 +44,8 @@ def flawed(bench: Bench) -> Iterator[Decision]:
         record = bench.record(entry)
         harmed = record.of("harmed")
         tasks = {use.task for use in harmed}
-        if record.of("helped") or len(harmed) < _HARMED or len(tasks) < _HARMED_TASKS:
+        often = 2 * len(harmed) > len(record.uses)
+        if record.of("helped") or not often or min(len(harmed), len(tasks)) < _HARMED:
             continue
         why = f"it harmed {len(harmed)} times on {len(tasks)} tasks and never helped"
         yield Decision("flawed", (entry.id,), "purge", why, (Put(entry, "purged"),))
