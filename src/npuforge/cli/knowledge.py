@@ -244,7 +244,6 @@ def distill(
     """Judge entries by their effect: purge, bound, settle, merge. Every change can be undone."""
     from npuforge.cli.knowledge_show import as_json, decision_of  # noqa: PLC0415
     from npuforge.knowledge import distill as steps_of  # noqa: PLC0415
-    from npuforge.knowledge.distill.decision import Bench  # noqa: PLC0415
     from npuforge.knowledge.distill.judge import Judge  # noqa: PLC0415
     from npuforge.knowledge.embed import choose  # noqa: PLC0415
     from npuforge.knowledge.index import Index  # noqa: PLC0415
@@ -256,7 +255,7 @@ def distill(
             client = held.enter_context(open_client(asked, record))
             judge = Judge(client, asked["prompts"])
         store = held.enter_context(_opened(path))
-        bench = Bench(store, Index(store, choose()), judge)
+        bench = steps_of.Bench(store, Index(store, choose()), judge)
         taken = []
         for one in steps_of.distill(bench, steps or steps_of.STEPS, dry=dry, everything=everything):
             taken.append(one)
