@@ -7,12 +7,28 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.generate.written.test_tile import MODULE, RIGHT, WRONG, said
+from tests.generate.written.test_tile import RIGHT, WRONG, said
 from tests.models.server import serving
 
 from npuforge.cli import main
 
 KEY = "sk-command-line-0123456789"
+MODULE = """
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return torch.softmax(x, dim=-1)
+
+
+def get_inputs():
+    return [torch.randn(96, 200)]
+
+
+def get_init_inputs():
+    return []
+"""
 
 
 def test_a_model_writes_and_its_recording_writes_again(
@@ -22,6 +38,7 @@ def test_a_model_writes_and_its_recording_writes_again(
     monkeypatch.setenv("NPUFORGE_MODEL_KEY", KEY)
     (tmp_path / "softmax.py").write_text(MODULE)
     command = ["generate", "softmax.py", "--strategy", "tile", "--rounds", "2", "--out", "made"]
+    command += ["--knowledge", "off"]
     with serving(said(WRONG), said(RIGHT)) as served:
         flags = ["--model", "m", "--base-url", served.base, "--json", "verdict.json"]
         assert main([*command, *flags]) == 0

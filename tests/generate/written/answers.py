@@ -3,45 +3,46 @@
 
 from __future__ import annotations
 
+import torch
 from tests.models.server import Answer, chat
 
+from npuforge.generate import generate
+from npuforge.generate.outcome import Outcome
+from npuforge.generate.writer import Writer
 from npuforge.generate.written.answer import joined
 from npuforge.lower.compiler import lower
 from npuforge.lower.formats import msopgen
 from npuforge.tile import texts
 
-SCALE = """
-import torch
 
+class Scale(torch.nn.Module):
+    """Runs in the test's own process, which spares it the start of another."""
 
-class Model(torch.nn.Module):
-    def forward(self, x):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
         return x * 2 + 1
 
 
-def get_inputs():
-    return [torch.randn(50, 300)]
-
-
-def get_init_inputs():
-    return []
-"""
-GELU = """
-import torch
-
-
-class Model(torch.nn.Module):
-    def forward(self, x):
+class Gelu(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
         return torch.nn.functional.gelu(x)
 
 
-def get_inputs():
-    return [torch.randn(64, 256, dtype=torch.float16)]
+class Softmax(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.softmax(x, dim=-1)
 
 
-def get_init_inputs():
-    return []
-"""
+def generated(
+    module: torch.nn.Module, writer: Writer, *shape: int, form: str = "msopgen"
+) -> Outcome:
+    """What a writer makes of a module, called with one tensor."""
+    kind = torch.float16 if isinstance(module, Gelu) else torch.float32
+    torch.manual_seed(0)
+    inputs = [torch.randn(*shape).to(kind)]
+    name = type(module).__name__.lower()
+    return generate(module, inputs, name=name, strategy=writer, form=form)
+
+
 KERNEL = """\
 #include "kernel_operator.h"
 

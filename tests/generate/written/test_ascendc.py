@@ -6,11 +6,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.generate.written.answers import GELU, KERNEL, PROJECT, SCALE, cpp, files
+import torch
+from tests.generate.written.answers import KERNEL, PROJECT, Gelu, Scale, cpp, files, generated
 from tests.models.server import Answer, chat, serving
 
 from npuforge.errors import UsageError
-from npuforge.generate import generate
 from npuforge.generate.outcome import Outcome
 from npuforge.generate.written.loop import Search
 from npuforge.generate.written.strategy import Asked, Interface, writer_for
@@ -24,14 +24,12 @@ WRONG = KERNEL.replace("        Adds(out, out, 1.0f, count);\n", "")
 
 def run(
     folder: Path,
-    module: str,
+    module: torch.nn.Module,
     answers: tuple[Answer, ...],
     interface: Interface = "kernel",
     rounds: int = 5,
     form: str = "msopgen",
 ) -> Outcome:
-    file = folder / ("scale.py" if module is SCALE else "gelu.py")
-    file.write_text(module)
     asked = Asked("ascendc", interface, search=Search(rounds=rounds, patience=2, enough=0.0))
     with (
         serving(*answers) as served,
@@ -39,12 +37,13 @@ def run(
             Endpoint(model="m", base_url=served.base), record=folder / "exchanges.jsonl"
         ) as client,
     ):
-        return generate(file, strategy=writer_for(asked, client), form=form)
+        shape = (50, 300) if isinstance(module, Scale) else (64, 256)
+        return generated(module, writer_for(asked, client), *shape, form=form)
 
 
 def test_a_kernel_is_repaired_until_it_is_right(tmp_path: Path) -> None:
     answers = (chat("I cannot."), cpp(UNKNOWN), cpp(UNFREED), cpp(WRONG), cpp(KERNEL))
-    outcome = run(tmp_path, SCALE, answers)
+    outcome = run(tmp_path, Scale(), answers)
     assert outcome.verdict.ok
     assert outcome.verdict.strategy == "ascendc"
     assert outcome.verdict.time_us is not None
@@ -66,7 +65,7 @@ def test_a_kernel_is_repaired_until_it_is_right(tmp_path: Path) -> None:
 def test_a_kernel_without_its_entry_says_what_is_wanted(tmp_path: Path) -> None:
     other = KERNEL.replace("void scale(", "void scale_kernel(")
     fewer = KERNEL.replace(", GM_ADDR workspace, GM_ADDR tiling", "")
-    outcome = run(tmp_path, SCALE, (cpp(other), cpp(fewer)), rounds=2)
+    outcome = run(tmp_path, Scale(), (cpp(other), cpp(fewer)), rounds=2)
     assert outcome.verdict.exit_status == 1
     assert outcome.verdict.compiled is False
     notes = [candidate.note for candidate in outcome.candidates]
@@ -78,7 +77,7 @@ def test_a_project_is_repaired_until_it_is_right(tmp_path: Path) -> None:
     host = "op_host/gelu.cpp"
     unknown = {**PROJECT, host: PROJECT[host].replace("SetBlockDim(", "SetBlocks(")}
     renamed = {**PROJECT, host: PROJECT[host].replace('Input("x")', 'Input("self")')}
-    outcome = run(tmp_path, GELU, (files(unknown), files(renamed), files(PROJECT)), "full")
+    outcome = run(tmp_path, Gelu(), (files(unknown), files(renamed), files(PROJECT)), "full")
     assert outcome.verdict.ok
     assert [candidate.state for candidate in outcome.candidates] == ["failed", "failed", "chosen"]
     assert "SetBlocks" in outcome.candidates[0].note
@@ -91,5 +90,5 @@ def test_a_project_is_repaired_until_it_is_right(tmp_path: Path) -> None:
 
 def test_a_format_that_cannot_hold_it_is_refused_before_anybody_is_asked(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="cannot write direct"):
-        run(tmp_path, SCALE, (cpp(KERNEL),), form="direct")
+        run(tmp_path, Scale(), (cpp(KERNEL),), form="direct")
     assert not (tmp_path / "exchanges.jsonl").read_text()

@@ -7,10 +7,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.generate.written.answers import KERNEL, SCALE, cpp
+from tests.generate.written.answers import KERNEL, Scale, cpp, generated
 from tests.models.server import Answer, chat, serving
 
-from npuforge.generate import generate
 from npuforge.generate.outcome import Outcome
 from npuforge.generate.report import render
 from npuforge.generate.written.advice import Knowledge
@@ -29,7 +28,6 @@ from npuforge.models.cassette import read
 
 UNKNOWN = KERNEL.replace("Adds(out, out, 1.0f, count);", "AddScalar(out, out, 1.0f, count);")
 UNFREED = KERNEL.replace("        inQue.FreeTensor(in);\n", "")
-ROWS = SCALE.replace("torch.randn(50, 300)", "torch.randn(50, 7)")
 LAUNCH = """\
 blocks = 2
 
@@ -101,11 +99,13 @@ def knowing(*entries: Entry) -> Iterator[Store]:
 
 
 def run(
-    folder: Path, store: Store | None, answers: tuple[Answer, ...], module: str, learn: bool = False
+    folder: Path,
+    store: Store | None,
+    answers: tuple[Answer, ...],
+    row: int = 300,
+    learn: bool = False,
 ) -> Outcome:
     folder.mkdir(exist_ok=True)
-    file = folder / "scale.py"
-    file.write_text(module)
     record = folder / "exchanges.jsonl"
     knowledge = None
     if store is not None:
@@ -120,7 +120,7 @@ def run(
         serving(*answers) as served,
         Client(Endpoint(model="m", base_url=served.base), record=record) as client,
     ):
-        return generate(file, strategy=writer_for(asked, client, knowledge))
+        return generated(Scale(), writer_for(asked, client, knowledge), 50, row)
 
 
 def told(folder: Path, number: int) -> str:
@@ -130,10 +130,10 @@ def told(folder: Path, number: int) -> str:
 
 def test_an_entry_turns_failure_into_success_and_then_gains_a_boundary(tmp_path: Path) -> None:
     with knowing(add_scalar()) as store:
-        without = run(tmp_path / "without", None, (cpp(UNKNOWN), cpp(UNKNOWN)), SCALE)
+        without = run(tmp_path / "without", None, (cpp(UNKNOWN), cpp(UNKNOWN)))
         assert without.verdict.compiled is False
         assert not without.used
-        outcome = run(tmp_path / "with", store, (cpp(UNKNOWN), cpp(KERNEL)), SCALE)
+        outcome = run(tmp_path / "with", store, (cpp(UNKNOWN), cpp(KERNEL)))
         assert outcome.verdict.ok
         assert "But so:" in told(tmp_path / "with", 1)
         assert "Adds takes the number after the source" in told(tmp_path / "with", 1)
@@ -146,7 +146,7 @@ def test_an_entry_turns_failure_into_success_and_then_gains_a_boundary(tmp_path:
         # Rows of seven elements: whoever follows the entry there comes less far than before.
         wrong = KERNEL.replace("1.0f, count", "1.5f, count")
         for number in range(2):
-            run(tmp_path / f"harmed{number}", store, (cpp(wrong), cpp(UNKNOWN)), ROWS)
+            run(tmp_path / f"harmed{number}", store, (cpp(wrong), cpp(UNKNOWN)), row=7)
         record = record_of(store, "adds-not-addscalar")
         assert len(record.of("harmed")) == 2
         assert record.of("helped")
@@ -154,9 +154,9 @@ def test_an_entry_turns_failure_into_success_and_then_gains_a_boundary(tmp_path:
         assert [decision.kind for decision in distill(bench)] == ["misapplied"]
         (boundary,) = store.get("adds-not-addscalar").entry.boundary
         assert boundary.fact in ("row", "row_bytes", "elements")
-        after = run(tmp_path / "after", store, (cpp(UNKNOWN),), ROWS)
+        after = run(tmp_path / "after", store, (cpp(UNKNOWN),), row=7)
         assert not after.used  # it is not served there any more
-        again = run(tmp_path / "again", store, (cpp(UNKNOWN), cpp(KERNEL)), SCALE)
+        again = run(tmp_path / "again", store, (cpp(UNKNOWN), cpp(KERNEL)))
         assert again.used
         store.undo()
         assert not store.get("adds-not-addscalar").entry.boundary
@@ -164,12 +164,12 @@ def test_an_entry_turns_failure_into_success_and_then_gains_a_boundary(tmp_path:
 
 def test_a_recording_is_replayed_with_what_was_known_then(tmp_path: Path) -> None:
     with knowing(add_scalar()) as store:
-        outcome = run(tmp_path / "first", store, (cpp(UNKNOWN), cpp(KERNEL)), SCALE)
+        outcome = run(tmp_path / "first", store, (cpp(UNKNOWN), cpp(KERNEL)))
     with Store.open(None) as empty, Client.replaying(tmp_path / "first/exchanges.jsonl") as client:
         knowledge = Knowledge(Index(empty, HashedEmbedder()), learn=True)
         asked = Asked("ascendc", search=Search(rounds=2, enough=0.0, patience=9))
         writer = writer_for(asked, client, knowledge)
-        again = generate(tmp_path / "first/scale.py", strategy=writer)
+        again = generated(Scale(), writer, 50, 300)
         assert not empty.entries()
     assert again.used == outcome.used
     assert again.verdict.time_us == outcome.verdict.time_us
@@ -179,7 +179,7 @@ def test_a_fault_that_lasted_becomes_an_entry_that_ran(tmp_path: Path) -> None:
     other = UNFREED.replace("TILE = 64", "TILE = 72")
     answers = (cpp(UNFREED), cpp(other), cpp(KERNEL), chat(TOLD))
     with Store.open(None) as store:
-        outcome = run(tmp_path, store, answers, SCALE, learn=True)
+        outcome = run(tmp_path, store, answers, learn=True)
         (held,) = store.entries()
     assert any(note.startswith("learned: a-tensor-of-a-queue") for note in outcome.notes)
     entry = held.entry
@@ -197,6 +197,6 @@ def test_a_lesson_that_does_not_hold_is_not_kept(tmp_path: Path) -> None:
     untrue = TOLD.replace("x * 2 + 1", "x * 3")
     with Store.open(None) as store:
         answers = (cpp(UNFREED), cpp(other), cpp(KERNEL), chat(untrue))
-        outcome = run(tmp_path, store, answers, SCALE, learn=True)
+        outcome = run(tmp_path, store, answers, learn=True)
         assert not store.entries()
     assert any("After is not right" in note for note in outcome.notes)

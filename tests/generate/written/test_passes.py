@@ -5,10 +5,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.generate.written.answers import GELU, PROJECT, files, python
+from tests.generate.written.answers import PROJECT, Gelu, files, generated, python
 from tests.models.server import Answer, serving
 
-from npuforge.generate import generate
 from npuforge.generate.outcome import Outcome
 from npuforge.generate.written.loop import Search
 from npuforge.generate.written.strategy import Asked, writer_for
@@ -22,8 +21,6 @@ BROKEN = {path: text.replace("pipe->InitBuffer(", "InitBuffers(") for path, text
 
 
 def run(folder: Path, *answers: Answer) -> Outcome:
-    file = folder / "gelu.py"
-    file.write_text(GELU)
     search = Search(rounds=1, enough=0.0)
     with (
         serving(*answers) as served,
@@ -32,7 +29,7 @@ def run(folder: Path, *answers: Answer) -> Outcome:
         ) as client,
     ):
         writer = writer_for(Asked("tile", lowering="model", search=search), client)
-        return generate(file, strategy=writer)
+        return generated(Gelu(), writer, 64, 256)
 
 
 def test_each_pass_is_compiled_and_repaired_before_the_next(tmp_path: Path) -> None:

@@ -6,11 +6,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.generate.written.answers import KERNEL, SCALE, cpp, python
+from tests.generate.written.answers import KERNEL, Scale, cpp, generated, python
 from tests.models.server import Answer, serving
 
 from npuforge.errors import UsageError
-from npuforge.generate import generate
 from npuforge.generate.outcome import Outcome
 from npuforge.generate.written.loop import Search
 from npuforge.generate.written.start import from_path
@@ -26,8 +25,6 @@ def run(
     language: Language = "tile",
     start: Path | None = None,
 ) -> Outcome:
-    file = folder / "scale.py"
-    file.write_text(SCALE)
     search = Search(rounds=len(answers), patience=9, enough=2.0)
     asked = Asked("refine", language=language, start=start, search=search)
     with (
@@ -36,7 +33,7 @@ def run(
             Endpoint(model="m", base_url=served.base), record=folder / "exchanges.jsonl"
         ) as client,
     ):
-        return generate(file, strategy=writer_for(asked, client))
+        return generated(Scale(), writer_for(asked, client), 50, 300)
 
 
 def test_a_persons_kernel_gets_faster_and_nothing_worse_is_kept(tmp_path: Path) -> None:

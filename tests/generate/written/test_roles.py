@@ -6,12 +6,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.generate.written.answers import python
-from tests.generate.written.test_tile import MODULE, RIGHT, SLOW, WRONG
+from tests.generate.written.answers import Softmax, generated, python
+from tests.generate.written.test_tile import RIGHT, SLOW, WRONG
 from tests.models.server import chat, serving
 
 from npuforge.errors import UsageError
-from npuforge.generate import generate
 from npuforge.generate.written.loop import Search
 from npuforge.generate.written.roles import roles_of
 from npuforge.generate.written.strategy import Asked, writer_for
@@ -28,8 +27,6 @@ CASES = """Short rows are the danger.
 
 
 def test_all_roles_take_part(tmp_path: Path) -> None:
-    file = tmp_path / "softmax.py"
-    file.write_text(MODULE)
     record = tmp_path / "exchanges.jsonl"
     answers = (
         chat(CASES),
@@ -46,7 +43,7 @@ def test_all_roles_take_part(tmp_path: Path) -> None:
         serving(*answers) as served,
         Client(Endpoint(model="m", base_url=served.base), record=record) as client,
     ):
-        outcome = generate(file, strategy=writer_for(asked, client))
+        outcome = generated(Softmax(), writer_for(asked, client), 96, 200)
     assert outcome.verdict.ok
     assert outcome.program == RIGHT
     tried = [case for case in outcome.verdict.cases if (case.message or "").startswith("tester")]

@@ -7,10 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.generate.written.answers import Softmax, generated
 from tests.models.server import Answer, chat, serving
 
 from npuforge.errors import UsageError
-from npuforge.generate import generate
 from npuforge.generate.outcome import Outcome
 from npuforge.generate.written.dialects.tile import TileDialect
 from npuforge.generate.written.loop import Search
@@ -19,22 +19,6 @@ from npuforge.models import Client, Endpoint, Message, ModelError
 from npuforge.models.cassette import read
 from npuforge.tile import texts
 
-MODULE = """
-import torch
-
-
-class Model(torch.nn.Module):
-    def forward(self, x):
-        return torch.softmax(x, dim=-1)
-
-
-def get_inputs():
-    return [torch.randn(96, 200)]
-
-
-def get_init_inputs():
-    return []
-"""
 RIGHT = texts.examples()["softmax"]
 UNKNOWN = RIGHT.replace("tl.exp(", "tl.fast_exp(")
 WRONG = RIGHT.replace("            tl.mul(tile_out[:n, :], tile_out[:n, :], total[:n, None])\n", "")
@@ -45,12 +29,9 @@ def said(program: str) -> Answer:
     return chat(f"The rows are divided over the cores.\n```python\n{program}```", usage=(900, 300))
 
 
-def run(folder: Path, client: Client, **settings: int) -> Outcome:
-    file = folder / "softmax.py"
-    file.write_text(MODULE)
+def run(client: Client, **settings: int) -> Outcome:
     asked = replace(Search(rounds=6, patience=2), **settings)  # type: ignore[arg-type]
-    writer = ModelWriter("tile", client, TileDialect(), asked)
-    return generate(file, strategy=writer)
+    return generated(Softmax(), ModelWriter("tile", client, TileDialect(), asked), 96, 200)
 
 
 def asked(folder: Path) -> list[list[Message]]:
@@ -64,7 +45,7 @@ def test_failures_that_are_repaired_and_a_recording_that_replays(tmp_path: Path)
         serving(*answers) as served,
         Client(Endpoint(model="m", base_url=served.base), record=record) as client,
     ):
-        outcome = run(tmp_path, client)
+        outcome = run(client)
     verdict = outcome.verdict
     assert verdict.ok
     assert verdict.correct is True
@@ -86,17 +67,17 @@ def test_failures_that_are_repaired_and_a_recording_that_replays(tmp_path: Path)
     assert any("exchanges" in note for note in outcome.notes)
 
     with Client.replaying(record) as client:
-        again = run(tmp_path, client)
+        again = run(client)
     assert [c.state for c in again.candidates] == states
     assert again.verdict.time_us == verdict.time_us
 
 
-def test_repairs_that_fail_leave_a_negative_verdict(tmp_path: Path) -> None:
+def test_repairs_that_fail_leave_a_negative_verdict() -> None:
     with (
         serving(said(WRONG)) as served,
         Client(Endpoint(model="m", base_url=served.base)) as client,
     ):
-        outcome = run(tmp_path, client)
+        outcome = run(client)
     assert outcome.verdict.exit_status == 1
     assert outcome.verdict.correct is False
     assert len(outcome.candidates) == 3  # the first, and two that gained nothing
@@ -107,21 +88,21 @@ def test_repairs_that_fail_leave_a_negative_verdict(tmp_path: Path) -> None:
     ("answer", "why"),
     [(chat(""), "empty"), (chat("no", stop="content_filter"), "refused"), (chat("x"), "no tile")],
 )
-def test_no_program_at_all(tmp_path: Path, answer: Answer, why: str) -> None:
+def test_no_program_at_all(answer: Answer, why: str) -> None:
     with (
         serving(answer) as served,
         Client(Endpoint(model="m", base_url=served.base)) as client,
         pytest.raises(UsageError, match=why),
     ):
-        run(tmp_path, client)
+        run(client)
 
 
-def test_several_candidates_and_a_budget(tmp_path: Path) -> None:
+def test_several_candidates_and_a_budget() -> None:
     with (
         serving(said(SLOW), said(WRONG), said(RIGHT)) as served,
         Client(Endpoint(model="m", base_url=served.base, budget_tokens=2500)) as client,
     ):
-        outcome = run(tmp_path, client, candidates=2, beam=2)
+        outcome = run(client, candidates=2, beam=2)
     assert outcome.verdict.ok
     assert any("budget of 2500 tokens is spent" in note for note in outcome.notes)
     assert len(served.requests) in (3, 4)  # both of the second round may be under way by then
@@ -129,13 +110,13 @@ def test_several_candidates_and_a_budget(tmp_path: Path) -> None:
     assert {request["seed"] for request in served.requests} == {0, 1}
 
 
-def test_an_endpoint_that_goes_away_costs_nothing_that_was_written(tmp_path: Path) -> None:
+def test_an_endpoint_that_goes_away_costs_nothing_that_was_written() -> None:
     gone = Answer(status=401, body={"error": {"message": "the key has expired"}})
     with (
         serving(said(RIGHT), gone) as served,
         Client(Endpoint(model="m", base_url=served.base)) as client,
     ):
-        outcome = run(tmp_path, client)
+        outcome = run(client)
     assert outcome.verdict.ok
     assert any("the key has expired" in note for note in outcome.notes)
     with (
@@ -143,4 +124,4 @@ def test_an_endpoint_that_goes_away_costs_nothing_that_was_written(tmp_path: Pat
         Client(Endpoint(model="m", base_url=served.base)) as client,
         pytest.raises(ModelError, match="expired"),
     ):
-        run(tmp_path, client)
+        run(client)
