@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -14,6 +15,7 @@ from npuforge.knowledge.embed import Vectors
 from npuforge.knowledge.embed.hashed import HashedEmbedder
 from npuforge.knowledge.entry import Entry
 from npuforge.knowledge.index import Index
+from npuforge.knowledge.names import Names, best_first
 from npuforge.knowledge.query import Query, query_of
 from npuforge.knowledge.retrieve import Axes, retrieve
 from npuforge.knowledge.situation import Situation
@@ -75,6 +77,37 @@ def test_names_find_rules_and_calls(index: Index) -> None:
     assert found("FreeTensor AllocTensor")[0] == "queue"
     assert found("nothing like it") == []
     assert found('quote " and * NEAR(') == []
+
+
+def test_names_are_ranked_by_bm25() -> None:
+    """Against the formula, term by term."""
+    made = [
+        proven(
+            "a", identifiers=("Rare",), title="Common word", after="// [\nCommon(Other);\n// ]\n"
+        ),
+        proven("b", identifiers=("Common",), title="Word", after="// [\nFew(Many);\n// ]\n"),
+        proven("c", identifiers=("Another",), title="Thing", after="// [\nCommon(Rare);\n// ]\n"),
+    ]
+    with Store.open(None) as store:
+        store.change("add", "", [Put(entry) for entry in made])
+        sizes = {"a": 4, "b": 4, "c": 4}  # terms of each
+        where = {"rare": {"a": 3.0, "c": 1.0}, "common": {"a": 3.0, "b": 3.0, "c": 1.0}}
+        numbers = dict(store.rows("SELECT number, id FROM entries"))
+        found = Names(store).scores("Rare Common Unknown")
+        for number, name in numbers.items():
+            assert store.rows("SELECT terms FROM entries WHERE id = ?", (name,)) == [(sizes[name],)]
+            wanted = 0.0
+            for held in where.values():
+                if name in held:
+                    idf = math.log(1 + (3 - len(held) + 0.5) / (len(held) + 0.5))
+                    wanted += idf * held[name] * 2.2 / (held[name] + 1.2)
+            assert found[number] == pytest.approx(wanted, rel=1e-5)
+        assert found[0] == 0
+        assert list(best_first(np.array([5, 6, 7]), np.array([1.0, 2.0, 2.0], np.float32), 1)) == [
+            6,
+            7,
+            5,
+        ]
 
 
 def test_meaning_finds_words(index: Index) -> None:
