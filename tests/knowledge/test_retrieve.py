@@ -5,14 +5,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pytest
 from tests.knowledge.entries import proven
 
+from npuforge.knowledge import prepared, shipped
 from npuforge.knowledge.boundary import Boundary
 from npuforge.knowledge.embed import Vectors
 from npuforge.knowledge.embed.hashed import HashedEmbedder
+from npuforge.knowledge.embed.packaged import PackagedEmbedder, installed
 from npuforge.knowledge.entry import Entry
 from npuforge.knowledge.index import Index
 from npuforge.knowledge.names import Names, best_first
@@ -20,7 +24,8 @@ from npuforge.knowledge.query import Query, query_of
 from npuforge.knowledge.retrieve import Axes, retrieve
 from npuforge.knowledge.situation import Situation
 from npuforge.knowledge.store import Put, Store
-from npuforge.knowledge.terms import code_terms, terms
+from npuforge.knowledge.terms import code_terms, description, terms
+from npuforge.rules import for_pipes
 
 _HERE = Situation(language="ascendc")
 
@@ -86,11 +91,13 @@ def test_names_are_ranked_by_bm25() -> None:
             "a", identifiers=("Rare",), title="Common word", after="// [\nCommon(Other);\n// ]\n"
         ),
         proven("b", identifiers=("Common",), title="Word", after="// [\nFew(Many);\n// ]\n"),
-        proven("c", identifiers=("Another",), title="Thing", after="// [\nCommon(Rare);\n// ]\n"),
+        proven(
+            "c", identifiers=("Another",), title="Thing", after="// [\nCommon(Rare, It2);\n// ]\n"
+        ),
     ]
     with Store.open(None) as store:
         store.change("add", "", [Put(entry) for entry in made])
-        sizes = {"a": 4, "b": 4, "c": 4}  # terms of each
+        sizes = {"a": 4, "b": 4, "c": 5}  # terms of each, 13 / 3 on average
         where = {"rare": {"a": 3.0, "c": 1.0}, "common": {"a": 3.0, "b": 3.0, "c": 1.0}}
         numbers = dict(store.rows("SELECT number, id FROM entries"))
         found = Names(store).scores("Rare Common Unknown")
@@ -100,7 +107,8 @@ def test_names_are_ranked_by_bm25() -> None:
             for held in where.values():
                 if name in held:
                     idf = math.log(1 + (3 - len(held) + 0.5) / (len(held) + 0.5))
-                    wanted += idf * held[name] * 2.2 / (held[name] + 1.2)
+                    length = 0.25 + 0.75 * sizes[name] / (13 / 3)
+                    wanted += idf * held[name] * 2.2 / (held[name] + 1.2 * length)
             assert found[number] == pytest.approx(wanted, rel=1e-5)
         assert found[0] == 0
         assert list(best_first(np.array([5, 6, 7]), np.array([1.0, 2.0, 2.0], np.float32), 1)) == [
@@ -189,6 +197,46 @@ def test_another_embedder_makes_the_vectors_again(index: Index) -> None:
     assert Index(index.store, HashedEmbedder()).vectors()[1].shape[1] == 512
 
 
+class _Counting(HashedEmbedder):
+    """Notes what it is asked for."""
+
+    asked: ClassVar[list[str]] = []
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        self.asked.extend(texts)
+        return super().embed(texts)
+
+
+def test_shipped_entries_have_their_vectors_ready(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shipped, "folder", lambda: tmp_path)
+    monkeypatch.setattr(shipped, "entries", lambda: (proven("a"), proven("b", title="Other")))
+    assert prepared.write(HashedEmbedder()) == 2
+    embedder = _Counting()
+    with Store.open(None) as store:
+        added = [proven("a"), proven("b", title="Other"), proven("c", title="Mine")]
+        store.change("add", "", [Put(entry) for entry in added])
+        vectors = Index(store, embedder).vectors()[1]
+    assert embedder.asked == [description(proven("c", title="Mine"))]
+    wanted = HashedEmbedder().embed([description(entry) for entry in added])
+    np.testing.assert_allclose(vectors, wanted, atol=1e-3)
+    assert prepared.prepared(HashedEmbedder(64)) == {}
+
+
+@pytest.mark.skipif(not installed(), reason="the packaged model is not installed")
+def test_the_vectors_that_are_shipped_are_of_the_entries_that_are() -> None:
+    texts = [description(entry) for entry in shipped.entries()]
+    if not texts:
+        pytest.skip("nothing is shipped")
+    embedder = PackagedEmbedder()
+    known = prepared.prepared(embedder)
+    missing = [text for text in texts if prepared.digest(text) not in known]
+    assert not missing, "run python -m npuforge.knowledge.prepared"
+    [again] = embedder.embed(texts[:1])
+    np.testing.assert_allclose(known[prepared.digest(texts[0])], again, atol=1e-3)
+
+
 _SOURCE = """\
 __global__ __aicore__ void k(GM_ADDR x) {
     LocalTensor<float> a = in.AllocTensor<float>();
@@ -213,6 +261,14 @@ def test_a_broken_rule_as_a_query() -> None:
     assert "float16" in query.meaning
     assert "80" not in query.meaning
     assert query.exclude == {"pad"}
+
+
+def test_a_race_as_a_query() -> None:
+    query = query_of(_HERE, "race", "It has a race: both touch it (MTE2 line 3, V line 4)", _SOURCE)
+    rule = for_pipes("MTE2", "V")
+    assert rule is not None
+    assert query.names.split()[:3] == [rule.id, "DataCopy", "Adds"]
+    assert rule.text in query.meaning
 
 
 def test_a_diagnostic_as_a_query() -> None:

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from npuforge.knowledge.embed import Embedder, Vectors
 from npuforge.knowledge.names import Names, best_first
+from npuforge.knowledge.prepared import digest, prepared
 from npuforge.knowledge.store import Store
 from npuforge.knowledge.terms import description
 from npuforge.knowledge.text import parse
@@ -120,10 +121,17 @@ class Index:
         for start in range(0, len(stale), _AT_ONCE):
             part = stale[start : start + _AT_ONCE]
             texts = [description(parse(text)) for _, text in part]
-            made = self.embedder.embed(texts).astype("<f2")
+            made = self._embedded_or_prepared(texts).astype("<f2")
             rows = [
                 (number, name, vector.tobytes())
                 for (number, _), vector in zip(part, made, strict=True)
             ]
             with self.store.transaction() as db:
                 db.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", rows)
+
+    def _embedded_or_prepared(self, texts: list[str]) -> Vectors:
+        known = prepared(self.embedder)
+        new = [text for text in texts if digest(text) not in known]
+        rows = iter(self.embedder.embed(new)) if new else iter(())
+        found = [known[key] if (key := digest(text)) in known else next(rows) for text in texts]
+        return np.stack(found)

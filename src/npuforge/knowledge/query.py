@@ -13,6 +13,7 @@ from npuforge.knowledge.words import words
 
 _RULE = re.compile(r"\b[A-Z]{2,4}-\d{2}\b")
 _CODE = re.compile(r"\b[A-Z]+(?:_[A-Z0-9]+)+\b")
+_RACE = re.compile(r"\((\w+) line \d+, (\w+) line \d+\)")
 _LINE = re.compile(r"\bline (\d+)\b")
 _LINE_TEXT = re.compile(r"^\s*line \d+: (.*)$", re.MULTILINE)
 _QUOTED = re.compile("[`'\"\u2018]([^`'\"\u2018\u2019\n]{2,120})[`'\"\u2019]")
@@ -56,7 +57,7 @@ def query_of(
 def _names(cause: str, feedback: str, source: str) -> Iterator[str]:
     """Rule ids and error codes, names that a diagnostic quotes, calls of the lines at fault; of the
     whole program where no line is."""
-    yield from _RULE.findall(feedback)
+    yield from _rules(feedback)
     yield from _CODE.findall(feedback)
     for quoted in _QUOTED.findall(feedback):
         yield from _called(f"{quoted}(")
@@ -71,6 +72,15 @@ def _names(cause: str, feedback: str, source: str) -> Iterator[str]:
         yield from _called(source)
 
 
+def _rules(feedback: str) -> Iterator[str]:
+    """Those that it names, and the one of a race between two pipes."""
+    yield from _RULE.findall(feedback)
+    for first, second in _RACE.findall(feedback):
+        rule = rules.for_pipes(first, second)
+        if rule is not None:
+            yield rule.id
+
+
 def _called(code: str) -> Iterator[str]:
     for name in _CALL.findall(code):
         if name not in _NOT_CALLS:
@@ -80,7 +90,7 @@ def _called(code: str) -> Iterator[str]:
 
 def _meaning(situation: Situation, cause: str, feedback: str) -> Iterator[str]:
     known = words()
-    for rule_id in dict.fromkeys(_RULE.findall(feedback)):
+    for rule_id in dict.fromkeys(_rules(feedback)):
         try:
             rule = rules.get(rule_id)
         except KeyError:
