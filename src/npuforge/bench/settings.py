@@ -24,6 +24,7 @@ class ModelSettings(msgspec.Struct, frozen=True, kw_only=True):
     candidates: int = 1
     beam: int = 1
     patience: int = 6
+    enough: float = 0.95
     search: Literal["beam", "evolve"] = "beam"
     lowering: Literal["compiler", "model"] = "compiler"
     language: Literal["tile", "ascendc"] = "tile"

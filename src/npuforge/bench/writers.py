@@ -63,6 +63,7 @@ def asked(strategy: str, model: ModelSettings, sample: int) -> Asked:
         candidates=model.candidates,
         beam=model.beam,
         patience=model.patience,
+        enough=model.enough,
         kind=model.search,
         seed=sample * model.candidates,
     )

@@ -122,12 +122,19 @@ _SEARCH = (
 )
 _ASKING = (
     click.option(
+        "--enough",
+        type=click.FloatRange(min=0),
+        default=0.95,
+        show_default=True,
+        help="Share of the roofline at which a right program is fast enough.",
+    ),
+    click.option(
         "--prompts",
         type=click.Path(path_type=Path, exists=True, file_okay=False),
         help="Folder with templates of your own.",
     ),
 )
-_OF_SEARCH = ("rounds", "candidates", "beam", "patience")
+_OF_SEARCH = ("rounds", "candidates", "beam", "patience", "enough")
 _FIELDS = (
     "model", "kind", "base_url", "temperature", "max_tokens", "concurrency", "budget_tokens",
     "budget_cost",
