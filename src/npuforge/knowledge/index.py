@@ -50,10 +50,11 @@ class Index:
     def __post_init__(self) -> None:
         self._names = Names(self.store)
 
-    def by_name(self, text: str) -> Iterator[int]:
-        """Entries that have the names of `text`, the rare ones before all."""
+    def by_name(self, text: str, context: str = "") -> Iterator[int]:
+        """Entries that have the names of `text` (and less so of `context`), the rare ones before
+        all."""
         with self._lock:
-            scores = self._names.scores(text)
+            scores = self._names.scores(text, context)
         numbers = np.flatnonzero(scores)
         return best_first(numbers, scores[numbers])
 

@@ -19,6 +19,7 @@ from npuforge.knowledge.terms import terms
 _WEIGHTS = {"head": 3.0, "code": 1.0}  # identifiers and title against names of the programs
 _SATURATION = 1.2  # BM25's k1
 _LENGTH = 0.75  # BM25's b
+_CONTEXT = 0.1  # names around the failure against those in it
 _OFTEN = 1000  # entries with a term beyond which its list is read beforehand
 
 Numbers = npt.NDArray[np.int64]
@@ -35,13 +36,14 @@ class Names:
     _norms: Scores = field(default_factory=lambda: np.zeros(0, np.float32))
     _lists: dict[str, tuple[Numbers, Scores]] = field(default_factory=dict)
 
-    def scores(self, text: str) -> Scores:
+    def scores(self, text: str, context: str = "") -> Scores:
         """By number of entry; nothing that is not active has one."""
         self._refresh()
         found = np.zeros(len(self._norms), np.float32)
-        for term in dict.fromkeys(terms(text)):
-            numbers, weights = self._list(term)
-            found[numbers] += weights
+        wanted = dict.fromkeys(terms(context), _CONTEXT) | dict.fromkeys(terms(text), 1.0)
+        for term, weight in wanted.items():
+            numbers, worth = self._list(term)
+            found[numbers] += np.float32(weight) * worth
         return found
 
     def warm(self) -> None:

@@ -13,9 +13,14 @@ from npuforge.knowledge.words import words
 
 _RULE = re.compile(r"\b[A-Z]{2,4}-\d{2}\b")
 _CODE = re.compile(r"\b[A-Z]+(?:_[A-Z0-9]+)+\b")
-_RACE = re.compile(r"\((\w+) line \d+, (\w+) line \d+\)")
+_RACE = re.compile(
+    r"\) (?P<one>reads|writes) .*?, which .*?(?P<core> of core \d+)? (?P<other>reads|writes) .*"
+    r"\((?P<first>\w+) line \d+, (?P<second>\w+) line \d+\)"
+)
+_BOTH_WRITE, _ONE_READS = "MEM-06", "SYNC-22"  # rules about cores that share memory
 _LINE = re.compile(r"\bline (\d+)\b")
 _LINE_TEXT = re.compile(r"^\s*line \d+: (.*)$", re.MULTILINE)
+_QUOTED_LINE = re.compile(r"^\s*(?:line \d+|remedy): .*$", re.MULTILINE)
 _QUOTED = re.compile("[`'\"\u2018]([^`'\"\u2018\u2019\n]{2,120})[`'\"\u2019]")
 _CALL = re.compile(r"\b((?:tl\.|AscendC::)?[A-Za-z_]\w*)\s*(?:<[^<>;(){}]*>)?\s*\(")
 _TYPE = re.compile(r"\b((?:Local|Global)Tensor|T(?:Que|Buf|Pipe|QueBind)|\w+Params)\b")
@@ -27,12 +32,14 @@ _MOST_SAID = 400
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """`names` for BM25, `meaning` for the embedding; entries in `exclude` are not served again."""
+    """`names` for BM25, and less so `context`; `meaning` for the embedding. What is in `exclude` is
+    not served again."""
 
     names: str
     meaning: str
     situation: Situation
     exclude: frozenset[str] = frozenset()
+    context: str = ""
 
 
 def query_of(
@@ -47,16 +54,16 @@ def query_of(
     with what was served in `exclude`.
     """
     return Query(
-        names=" ".join(dict.fromkeys(_names(cause, feedback, source))),
+        names=" ".join(dict.fromkeys(_names(feedback, source))),
         meaning=" ".join(part for part in _meaning(situation, cause, feedback) if part),
         situation=situation,
         exclude=frozenset(exclude),
+        context=" ".join(dict.fromkeys(_called(source))),
     )
 
 
-def _names(cause: str, feedback: str, source: str) -> Iterator[str]:
-    """Rule ids and error codes, names that a diagnostic quotes, calls of the lines at fault; of the
-    whole program where no line is."""
+def _names(feedback: str, source: str) -> Iterator[str]:
+    """Rule ids and error codes, names that a diagnostic quotes, calls of the lines at fault."""
     yield from _rules(feedback)
     yield from _CODE.findall(feedback)
     for quoted in _QUOTED.findall(feedback):
@@ -68,16 +75,15 @@ def _names(cause: str, feedback: str, source: str) -> Iterator[str]:
     blamed += _LINE_TEXT.findall(feedback)
     for line in blamed:
         yield from _called(line)
-    if not blamed or cause in ("wrong", "slow", "race"):
-        yield from _called(source)
 
 
 def _rules(feedback: str) -> Iterator[str]:
-    """Those that it names, and the one of a race between two pipes."""
+    """Those that it names, and the one that a race breaks."""
     yield from _RULE.findall(feedback)
-    for first, second in _RACE.findall(feedback):
-        rule = rules.for_pipes(first, second)
-        if rule is not None:
+    for race in _RACE.finditer(feedback):
+        if race["core"]:
+            yield _BOTH_WRITE if race["one"] == race["other"] == "writes" else _ONE_READS
+        elif (rule := rules.for_pipes(race["first"], race["second"])) is not None:
             yield rule.id
 
 
@@ -100,7 +106,8 @@ def _meaning(situation: Situation, cause: str, feedback: str) -> Iterator[str]:
         yield f"{known.causes[cause]}."
     if cause == "slow" and situation.bottleneck in known.bottlenecks:
         yield f"{known.bottlenecks[situation.bottleneck]}."
-    yield " ".join(_NUMBERS.sub(" ", _RULE.sub(" ", feedback)).split())[:_MOST_SAID]
+    said = _NUMBERS.sub(" ", _RULE.sub(" ", _QUOTED_LINE.sub(" ", feedback)))
+    yield " ".join(said.split())[:_MOST_SAID]
     if situation.operators:
         yield f"The operator: {', '.join(situation.operators)}."
     if situation.dtypes:

@@ -57,10 +57,12 @@ def retrieve(index: Index, query: Query, k: int = TOP, axes: Axes = "both") -> l
     index.refresh()
     ranks: dict[int, list[int | None]] = {}
     if axes != "meaning":
-        for rank, number in enumerate(_suiting(index, query, index.by_name(query.names)), 1):
+        named = index.by_name(query.names, query.context)
+        for rank, number in enumerate(_suiting(index, query, named), 1):
             ranks.setdefault(number, [None, None])[0] = rank
     if axes != "identifiers":
-        for rank, number in enumerate(_suiting(index, query, index.by_meaning(query.meaning)), 1):
+        meant = index.by_meaning(query.meaning)
+        for rank, number in enumerate(_suiting(index, query, meant), 1):
             ranks.setdefault(number, [None, None])[1] = rank
 
     def score(number: int) -> float:
