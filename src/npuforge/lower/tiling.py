@@ -135,9 +135,15 @@ class _Evaluator:
             return parameters[expr.name]
 
         limit = self.code.host.facts.chip["ub_bytes"]
-        if evaluate(phase.code.ub_bytes, leaf) > limit:
+        taken = int(evaluate(phase.code.ub_bytes, leaf))
+        if taken > limit:
+            parts = "; ".join(
+                f"{slot.name} {slot.copies} x {int(evaluate(slot.size, leaf))}"
+                for slot in phase.code.slots
+            )
             raise UsageError(
-                f"{self.code.program.name}: tiles of {kernel.name} do not fit the unified buffer"
+                f"{self.code.program.name}: tiles of {kernel.name} do not fit the unified buffer:"
+                f" {taken} bytes of {limit} ({parts})"
             )
         for name, value in parameters.items():
             self.set(phase.fields[name], value)

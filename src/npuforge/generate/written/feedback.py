@@ -31,8 +31,9 @@ class Feedback:
 
     @property
     def short(self) -> str:
-        """In a line: the head, and the first finding under it."""
-        return " ".join(line.strip() for line in self.text.splitlines()[:2])
+        """In a line: the head, and the first finding under it; of a right program its time."""
+        lines = self.text.splitlines()[: 1 if self.cause == "slow" else 2]
+        return " ".join(line.strip() for line in lines)
 
 
 def nothing_to_judge(why: str) -> Feedback:
