@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from tests.knowledge.entries import proven
 
+from npuforge import rules
 from npuforge.knowledge import prepared, shipped
 from npuforge.knowledge.boundary import Boundary
 from npuforge.knowledge.embed import Vectors
@@ -25,7 +26,6 @@ from npuforge.knowledge.retrieve import Axes, retrieve
 from npuforge.knowledge.situation import Situation
 from npuforge.knowledge.store import Put, Store
 from npuforge.knowledge.terms import code_terms, description, terms
-from npuforge.rules import for_pipes
 
 _HERE = Situation(language="ascendc")
 
@@ -264,18 +264,10 @@ def test_a_broken_rule_as_a_query() -> None:
 
 
 def test_a_race_as_a_query() -> None:
-    def race(first: str, second: str, core: str = "") -> Query:
-        said = f"It has a race: Adds (V) {first} UB as dst, which DataCopy (MTE2){core} {second}"
-        said += " with nothing between to order them (MTE2 line 3, V line 4)"
-        return query_of(_HERE, "race", said, _SOURCE)
-
-    rule = for_pipes("MTE2", "V")
-    assert rule is not None
-    query = race("reads", "writes")
-    assert query.names.split() == [rule.id, "DataCopy", "Adds"]
-    assert rule.text in query.meaning
-    assert race("writes", "writes", " of core 0").names.split()[0] == "MEM-06"
-    assert race("reads", "writes", " of core 0").names.split()[0] == "SYNC-22"
+    feedback = "It has a race: SYNC-02: both touch it\n  line 3: DataCopy(a, xGm, 20); (MTE2)"
+    query = query_of(_HERE, "race", feedback, _SOURCE)
+    assert query.names.split() == ["SYNC-02", "DataCopy"]
+    assert rules.get("SYNC-02").text in query.meaning
 
 
 def test_a_diagnostic_as_a_query() -> None:

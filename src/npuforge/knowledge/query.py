@@ -13,11 +13,6 @@ from npuforge.knowledge.words import words
 
 _RULE = re.compile(r"\b[A-Z]{2,4}-\d{2}\b")
 _CODE = re.compile(r"\b[A-Z]+(?:_[A-Z0-9]+)+\b")
-_RACE = re.compile(
-    r"\) (?P<one>reads|writes) .*?, which .*?(?P<core> of core \d+)? (?P<other>reads|writes) .*"
-    r"\((?P<first>\w+) line \d+, (?P<second>\w+) line \d+\)"
-)
-_BOTH_WRITE, _ONE_READS = "MEM-06", "SYNC-22"  # rules about cores that share memory
 _LINE = re.compile(r"\bline (\d+)\b")
 _LINE_TEXT = re.compile(r"^\s*line \d+: (.*)$", re.MULTILINE)
 _QUOTED_LINE = re.compile(r"^\s*(?:line \d+|remedy): .*$", re.MULTILINE)
@@ -64,7 +59,7 @@ def query_of(
 
 def _names(feedback: str, source: str) -> Iterator[str]:
     """Rule ids and error codes, names that a diagnostic quotes, calls of the lines at fault."""
-    yield from _rules(feedback)
+    yield from _RULE.findall(feedback)
     yield from _CODE.findall(feedback)
     for quoted in _QUOTED.findall(feedback):
         yield from _called(f"{quoted}(")
@@ -77,16 +72,6 @@ def _names(feedback: str, source: str) -> Iterator[str]:
         yield from _called(line)
 
 
-def _rules(feedback: str) -> Iterator[str]:
-    """Those that it names, and the one that a race breaks."""
-    yield from _RULE.findall(feedback)
-    for race in _RACE.finditer(feedback):
-        if race["core"]:
-            yield _BOTH_WRITE if race["one"] == race["other"] == "writes" else _ONE_READS
-        elif (rule := rules.for_pipes(race["first"], race["second"])) is not None:
-            yield rule.id
-
-
 def _called(code: str) -> Iterator[str]:
     for name in _CALL.findall(code):
         if name not in _NOT_CALLS:
@@ -96,7 +81,7 @@ def _called(code: str) -> Iterator[str]:
 
 def _meaning(situation: Situation, cause: str, feedback: str) -> Iterator[str]:
     known = words()
-    for rule_id in dict.fromkeys(_rules(feedback)):
+    for rule_id in dict.fromkeys(_RULE.findall(feedback)):
         try:
             rule = rules.get(rule_id)
         except KeyError:
