@@ -29,7 +29,6 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     base.mkdir()
     (base / "short-rows.md").write_text(dump(proven()), "utf-8")
     monkeypatch.setattr(shipped, "folder", lambda: base)
-    shipped.entries.cache_clear()
     monkeypatch.setenv("NPUFORGE_KNOWLEDGE", str(tmp_path / "store.sqlite"))
     monkeypatch.setenv("NPUFORGE_EMBEDDINGS", "hashed")
     monkeypatch.chdir(tmp_path)

@@ -172,7 +172,6 @@ def test_shipped_entries_come_once_and_follow(
 
         for entry in entries:
             (folder / f"{entry.id}.md").write_text(dump(entry), "utf-8")
-        shipped.entries.cache_clear()
 
     def titles(store: Store) -> dict[str, Any]:
         return {held.entry.id: (held.entry.title, held.state) for held in store.entries(None)}
@@ -196,4 +195,3 @@ def test_shipped_entries_come_once_and_follow(
     ship(proven("d", title="Newer"))
     with shipped.open_store(path) as store:
         assert titles(store)["d"] == (proven().title, "purged")
-    shipped.entries.cache_clear()

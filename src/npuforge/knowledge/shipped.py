@@ -8,7 +8,6 @@ text is still as it was shipped follows the shipped text when that changes.
 from __future__ import annotations
 
 import hashlib
-from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
@@ -24,7 +23,6 @@ def folder() -> Path:
     return Path(str(files(__package__))) / "base"
 
 
-@cache
 def entries() -> tuple[Entry, ...]:
     """All of them, by id."""
     return tuple(read(path) for path in sorted(folder().glob("*.md")))
