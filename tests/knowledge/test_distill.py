@@ -64,6 +64,7 @@ def _state(store: Store, entry: str) -> str:
 def test_an_effect_is_how_much_further_a_program_came(store: Store) -> None:
     assert effect_of((4, 0, 0.0), (4, 1, 0.0)) == "helped"
     assert effect_of((7, 3, 0.5), (7, 3, 0.5)) == "nothing"
+    assert effect_of((7, 3, 0.5), (7, 3, 0.4)) == "nothing"  # slower, and dropped
     assert effect_of((7, 3, 0.5), (6, 2, 0.0)) == "harmed"
     assert effect_of((), (1, 0, 0.0)) == "helped"
     uses = [_use("helped"), _use("harmed"), _use("helped", task="u")]

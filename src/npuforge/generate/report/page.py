@@ -62,7 +62,8 @@ def _subtitle(outcome: Outcome) -> str:
     verdict = outcome.verdict
     parts = [" ".join(inputs), f"Ascend {verdict.soc}", f"format {outcome.form}"]
     if verdict.strategy:
-        parts.append(f"by the {verdict.strategy}")
+        planned = verdict.strategy == "planner"
+        parts.append("by the planner" if planned else f"by a model, {verdict.strategy}")
     return "  ·  ".join(filter(None, parts))
 
 

@@ -113,17 +113,18 @@ class Advisor:
         self, task: Task, language: Language, question: Question, attempt: Attempt, advice: Advice
     ) -> None:
         """Keep what came of an attempt that was advised. A first program has nothing that it could
-        be compared with: what it was told neither helped nor harmed."""
+        be compared with, and an answer without one says nothing about what it was told."""
         if not advice.ids:
             return
         origin = question.origin
-        if origin is None:
+        if origin is None or attempt.trial is None:
+            before = origin.feedback.cause if origin is not None else ""
             with self._lock:
-                used = Used(question.title, advice.ids, "", attempt.feedback.cause, "nothing")
+                used = Used(question.title, advice.ids, before, attempt.feedback.cause, "nothing")
                 self.used.append(used)
             return
-        before, after = _worth(origin), _worth(attempt)
-        effect = effect_of(before, after)
+        worths = _worth(origin), _worth(attempt)
+        effect = effect_of(*worths)
         causes = origin.feedback.cause, attempt.feedback.cause
         with self._lock:
             self.used.append(Used(question.title, advice.ids, *causes, effect))
@@ -139,8 +140,8 @@ class Advisor:
                 situation=situation,
                 cause_before=causes[0],
                 cause_after=causes[1],
-                worth_before=before,
-                worth_after=after,
+                worth_before=worths[0],
+                worth_after=worths[1],
             )
             for entry in advice.ids
         ]
