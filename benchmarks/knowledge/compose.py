@@ -68,7 +68,7 @@ def pair(lesson: Mapping[str, Any]) -> Pair:
         raise ValueError(f"{lesson['id']}: Before and After are the same")
     marked = _marked(before, after)
     sizes = lesson.get("sizes", frame["sizes"])
-    more = [] if "sizes" in lesson else frame["more"]
+    more = lesson.get("more", frame["more"])
     return Pair(
         *marked, _launch(lesson, frame, fills, sizes), _launch(lesson, frame, fills, [*sizes, *more])
     )
@@ -136,8 +136,6 @@ def _launch(
     expected = lesson.get("expected", frame["expected"])
     tolerance = {"tolerance": lesson["tolerance"]} if "tolerance" in lesson else {}
     lines = [f"expected = {_inline({output: {'expression': expected, **tolerance}})}"]
-    if lesson.get("auto_sync") is False:
-        lines.insert(0, "auto_sync = false")
     for size in sizes:
         lines += ["", "[[case]]", f"blocks = {size['blocks']}", "argument = ["]
         for argument in frame["arguments"]:
