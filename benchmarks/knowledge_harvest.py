@@ -19,7 +19,7 @@ from typing import Any
 
 import msgspec
 import numpy as np
-from knowledge.compose import Pair, lessons, pair
+from knowledge.compose import Pair, language, lessons, pair
 
 from npuforge import knowledge
 from npuforge.dtypes import encode
@@ -83,7 +83,7 @@ def _entry(lesson: dict[str, Any], made: Pair) -> Entry:
         id=lesson["id"],
         title=lesson["title"],
         criterion=lesson["criterion"],
-        language="tile" if "program" in lesson else "ascendc",
+        language=language(lesson),
         rationale=lesson["rationale"],
         after=made.after,
         before=made.before,

@@ -23,7 +23,8 @@ _CONTEXT = 3
 _DTYPES = {
     "half": "float16", "float": "float32", "bfloat16_t": "bfloat16", "int8_t": "int8",
     "uint8_t": "uint8", "int16_t": "int16", "uint16_t": "uint16", "int32_t": "int32",
-    "uint32_t": "uint32", "int64_t": "int64",
+    "uint32_t": "uint32", "int64_t": "int64", "tl.float16": "float16", "tl.float32": "float32",
+    "tl.int32": "int32", "tl.int64": "int64", "tl.bool": "bool", "tl.bfloat16": "bfloat16",
 }  # fmt: skip
 
 
@@ -51,14 +52,16 @@ def lessons(names: Sequence[str] = ()) -> list[dict[str, Any]]:
     return found
 
 
+def language(lesson: Mapping[str, Any]) -> str:
+    """Of both programs of a lesson."""
+    return str(frames()[lesson["frame"]].get("language", "ascendc"))
+
+
 def pair(lesson: Mapping[str, Any]) -> Pair:
     """Both artifacts of a lesson, marked, and their launch."""
-    if "program" in lesson:
-        after = lesson["program"].strip() + "\n"
-        before = lesson.get("before_program", "").strip() or _edited(after, lesson, "edits")
-        return Pair(before.rstrip() + "\n", after, _tile_launch(lesson), "")
     frame = frames()[lesson["frame"]]
-    source = (FOLDER / "frames" / f"{lesson['frame']}.cpp").read_text("utf-8")
+    suffix = "py" if language(lesson) == "tile" else "cpp"
+    source = (FOLDER / "frames" / f"{lesson['frame']}.{suffix}").read_text("utf-8")
     fills = {**frame["holes"], **lesson.get("fill", {})}
     fills |= lesson.get("after", {})
     after = _edited(_filled(source, fills), lesson, "after_edits")
@@ -66,7 +69,7 @@ def pair(lesson: Mapping[str, Any]) -> Pair:
     before = _edited(before, lesson, "edits")
     if before == after:
         raise ValueError(f"{lesson['id']}: Before and After are the same")
-    marked = _marked(before, after)
+    marked = _marked(before, after, "#" if suffix == "py" else "//")
     sizes = lesson.get("sizes", frame["sizes"])
     more = lesson.get("more", frame["more"])
     return Pair(
@@ -95,8 +98,8 @@ def _edited(text: str, lesson: Mapping[str, Any], which: str) -> str:
     return text
 
 
-def _marked(before: str, after: str) -> tuple[str, str]:
-    """Both with `// [` and `// ]` around what differs; unmarked where that is most of it."""
+def _marked(before: str, after: str, comment: str) -> tuple[str, str]:
+    """Both with `// [` and `// ]` lines around what differs; unmarked where that is most of it."""
     old, new = before.splitlines(), after.splitlines()
     spans: list[list[int]] = []
     matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
@@ -111,14 +114,16 @@ def _marked(before: str, after: str) -> tuple[str, str]:
             spans.append(span)
     if sum(span[3] - span[2] for span in spans) > 0.7 * len(new):
         return before, after
-    return _fenced(old, [s[:2] for s in spans]), _fenced(new, [s[2:] for s in spans])
+    return _fenced(old, [s[:2] for s in spans], comment), _fenced(
+        new, [s[2:] for s in spans], comment
+    )
 
 
-def _fenced(lines: Sequence[str], spans: Sequence[Sequence[int]]) -> str:
+def _fenced(lines: Sequence[str], spans: Sequence[Sequence[int]], comment: str) -> str:
     result = list(lines)
     for start, stop in reversed(spans):
-        result[stop:stop] = ["// ]"]
-        result[start:start] = ["// ["]
+        result[stop:stop] = [f"{comment} ]"]
+        result[start:start] = [f"{comment} ["]
     return "\n".join(result) + "\n"
 
 
@@ -130,14 +135,13 @@ def _launch(
 ) -> str:
     """A launch file in TOML: one case for each size."""
     data = {"X": lesson.get("data", "random"), "B": lesson.get("data2", "random")}
-    output = next(
-        a["name"] for a in frame["arguments"] if a.get("role") in ("out", "inout")
-    )
     expected = lesson.get("expected", frame["expected"])
     tolerance = {"tolerance": lesson["tolerance"]} if "tolerance" in lesson else {}
-    lines = [f"expected = {_inline({output: {'expression': expected, **tolerance}})}"]
+    lines = [f"expected = {_inline({frame['output']: {'expression': expected, **tolerance}})}"]
     for size in sizes:
-        lines += ["", "[[case]]", f"blocks = {size['blocks']}", "argument = ["]
+        lines += ["", "[[case]]"]
+        lines += [f"blocks = {size['blocks']}"] if "blocks" in size else []
+        lines += ["input = [" if language(lesson) == "tile" else "argument = ["]
         for argument in frame["arguments"]:
             made = {
                 key: value if key == "name" else _valued(value, size, fills, data)
@@ -148,10 +152,6 @@ def _launch(
             lines.append(f"    {_inline(made)},")
         lines.append("]")
     return "\n".join(lines) + "\n"
-
-
-def _tile_launch(lesson: Mapping[str, Any]) -> str:
-    raise NotImplementedError
 
 
 def _valued(
