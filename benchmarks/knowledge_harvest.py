@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,19 +23,23 @@ import numpy as np
 from knowledge.compose import Pair, language, lessons, pair
 
 from npuforge import knowledge
-from npuforge.dtypes import encode
+from npuforge.dtypes import HostTensor, encode
 from npuforge.errors import NpuforgeError
 from npuforge.knowledge.boundary import Boundary
 from npuforge.knowledge.entry import Advice, Entry, Evidence
 from npuforge.knowledge.text import dump, read
 from npuforge.knowledge.verify import RefusedError, evidence_of
+from npuforge.lower.compiler import lower
+from npuforge.lower.on_twin import TwinProgram
+from npuforge.tile.source import TileError
 from npuforge.twin import launch_file, numerics
-from npuforge.twin.execute import execute
-from npuforge.twin.kernel import Kernel, KernelBuild
+from npuforge.twin.execute import RunResult, execute
+from npuforge.twin.kernel import Kernel
+from npuforge.twin.launch import TensorArgument
 from npuforge.twin.launch_file import Case
 
 BASE = Path(knowledge.__file__).parent / "base"
-_MARKS = ("// [", "// ]")
+_MARKS = ("// [", "// ]", "# [", "# ]")
 _TRIED: dict[tuple[str, str], int] = {}  # kernels that several lessons share are tried once
 
 
@@ -104,15 +109,15 @@ def _told(entry: Entry) -> Entry:
     evidence = entry.evidence
     if evidence is None or evidence.ratio is None:
         return entry
-    figures = f"Measured on the twin: {evidence.before_us:g} us before, {evidence.after_us:g} us after."
+    figures = (
+        f"Measured on the twin: {evidence.before_us:g} us before, {evidence.after_us:g} us after."
+    )
     return msgspec.structs.replace(entry, rationale=f"{entry.rationale}\n\n{figures}")
 
 
 def _try(entry: Entry, made: Pair) -> int:
     """The kernel by itself in every case that its frame knows; what is right is computed here, as
     lessons are our own."""
-    if not made.trial:
-        return 0
     code = "".join(line for line in entry.after.splitlines(True) if line.strip() not in _MARKS)
     key = (code, made.trial)
     if key not in _TRIED:
@@ -120,22 +125,43 @@ def _try(entry: Entry, made: Pair) -> int:
             path = Path(folder) / "launch.toml"
             path.write_text(made.trial, "utf-8")
             cases = launch_file.load(path)
-        build = Kernel.build(entry.after)
-        if not build.ok:
-            raise RefusedError(f"{entry.id}: After does not compile: {build.diagnostics[:2]}")
+        run = _tile(entry) if entry.language == "tile" else _kernel(entry)
         for case in cases:
-            _case(entry, build, case)
+            _case(entry, case, run(case))
         _TRIED[key] = len(cases)
     return _TRIED[key]
 
 
-def _case(entry: Entry, build: KernelBuild, case: Case) -> None:
-    assert case.launch is not None
-    result = execute(build, case.launch, mode="check", auto_sync=entry.auto_sync)
+def _kernel(entry: Entry) -> Callable[[Case], RunResult]:
+    build = Kernel.build(entry.after)
+    if not build.ok:
+        raise RefusedError(f"{entry.id}: After does not compile: {build.diagnostics[:2]}")
+
+    def run(case: Case) -> RunResult:
+        assert case.launch is not None
+        return execute(build, case.launch, mode="check", auto_sync=entry.auto_sync)
+
+    return run
+
+
+def _tile(entry: Entry) -> Callable[[Case], RunResult]:
+    try:
+        program = TwinProgram(lower(entry.after))
+    except TileError as error:
+        raise RefusedError(f"{entry.id}: After does not compile: {error}") from None
+    return lambda case: program.launch(_inputs(case), case.attrs, mode="check")
+
+
+def _inputs(case: Case) -> dict[str, HostTensor]:
+    given = case.inputs if case.launch is None else case.launch.inputs
+    return {t.name: t.data for t in given if isinstance(t, TensorArgument) and t.data is not None}
+
+
+def _case(entry: Entry, case: Case, result: RunResult) -> None:
     rules = sorted({found.rule for found in (*result.violations, *result.races)})
     if result.error is not None or rules:
         raise RefusedError(f"{entry.id}: {case.name}: {result.error or ''} {rules}")
-    inputs = {t.name: t.data.values() for t in case.launch.inputs if t.data is not None}
+    inputs = {name: tensor.values() for name, tensor in _inputs(case).items()}
     for name, expected in case.expected.items():
         got = result.tensors[name]
         want = encode(np.asarray(eval(str(expected.expression), {"np": np, **inputs})), got.dtype)

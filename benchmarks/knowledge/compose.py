@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """From lessons to entries: a frame with its holes filled is the kernel, an edit of it the fault.
 
-A lesson (lessons/*.toml) names a frame (frames/*.cpp), what fills its holes, and how the other
-kernel of the pair differs: by other fills (`before`) or by edits of the text (`edits`, pairs of what
-After says and what Before says); `after_edits` change the frame for both. What differs, with a little around it, is marked to be shown.
+A lesson (lessons/*.toml) names a frame (frames/), what fills its holes, and how the other program
+of the pair differs: by other fills (`before`) or by edits of the text (`edits`, pairs of what After
+says and what Before says); `after_edits` change the frame for both. What differs, with a little
+around it, is marked to be shown.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ def language(lesson: Mapping[str, Any]) -> str:
 def pair(lesson: Mapping[str, Any]) -> Pair:
     """Both artifacts of a lesson, marked, and their launch."""
     frame = frames()[lesson["frame"]]
-    suffix = "py" if language(lesson) == "tile" else "cpp"
+    suffix = "tile" if language(lesson) == "tile" else "cpp"
     source = (FOLDER / "frames" / f"{lesson['frame']}.{suffix}").read_text("utf-8")
     fills = {**frame["holes"], **lesson.get("fill", {})}
     fills |= lesson.get("after", {})
@@ -69,16 +70,18 @@ def pair(lesson: Mapping[str, Any]) -> Pair:
     before = _edited(before, lesson, "edits")
     if before == after:
         raise ValueError(f"{lesson['id']}: Before and After are the same")
-    marked = _marked(before, after, "#" if suffix == "py" else "//")
+    marked = _marked(before, after, "#" if suffix == "tile" else "//")
     sizes = lesson.get("sizes", frame["sizes"])
     more = lesson.get("more", frame["more"])
     return Pair(
-        *marked, _launch(lesson, frame, fills, sizes), _launch(lesson, frame, fills, [*sizes, *more])
+        *marked,
+        _launch(lesson, frame, fills, sizes),
+        _launch(lesson, frame, fills, [*sizes, *more]),
     )
 
 
 def _filled(source: str, fills: Mapping[str, str]) -> str:
-    """Text in the place of holes; a hole on a line of its own gives its indentation to each line."""
+    """Text in the place of holes; a hole alone on a line gives its indentation to each line."""
     lines = []
     for line in source.splitlines():
         whole = re.fullmatch(r"( *)@([A-Z]+)@", line)
@@ -107,7 +110,12 @@ def _marked(before: str, after: str, comment: str) -> tuple[str, str]:
         if kind == "equal":
             continue
         around = min(_CONTEXT, i1, j1)
-        span = [i1 - around, min(i2 + _CONTEXT, len(old)), j1 - around, min(j2 + _CONTEXT, len(new))]
+        span = [
+            i1 - around,
+            min(i2 + _CONTEXT, len(old)),
+            j1 - around,
+            min(j2 + _CONTEXT, len(new)),
+        ]
         if spans and (span[0] <= spans[-1][1] or span[2] <= spans[-1][3]):
             spans[-1][1], spans[-1][3] = span[1], span[3]
         else:

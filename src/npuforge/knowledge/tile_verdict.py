@@ -68,7 +68,7 @@ class TileJudge:
         inputs = _inputs(case)
         try:
             result = program.launch(inputs, case.attrs, mode="check", limits=self.limits)
-        except TileError as error:  # a condition of the language that these sizes break
+        except (TileError, UsageError) as error:  # a condition that these sizes break
             result = RunResult(error=str(error))
         shapes = [list(tensor.shape) for tensor in inputs.values()]
         types = [tensor.dtype.name for tensor in inputs.values()]
