@@ -15,13 +15,16 @@ import json
 import sys
 import tempfile
 from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import msgspec
+import numpy as np
 
 from npuforge.knowledge import shipped
-from npuforge.knowledge.embed import choose
+from npuforge.knowledge.embed import Embedder, Vectors, choose
 from npuforge.knowledge.index import Index
 from npuforge.knowledge.query import query_of
 from npuforge.knowledge.retrieve import Axes, retrieve
@@ -29,6 +32,25 @@ from npuforge.knowledge.situation import Situation
 
 HERE = Path(__file__).parent / "retrieval"
 WANTED = 0.9
+
+
+@dataclass
+class Remembering:
+    """An embedder that embeds a query once, whichever axes ask for it."""
+
+    inner: Embedder
+    known: dict[str, Vectors] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        return self.inner.name
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        missing = [text for text in dict.fromkeys(texts) if text not in self.known]
+        if missing:
+            made = self.inner.embed(missing)
+            self.known |= {text: made[n : n + 1] for n, text in enumerate(missing)}
+        return np.concatenate([self.known[text] for text in texts])
 
 
 def main() -> int:
@@ -41,7 +63,7 @@ def main() -> int:
     failures = [json.loads(line) for line in lines]
     named = {"NPUFORGE_EMBEDDINGS": given.embeddings} if given.embeddings else None
     with tempfile.TemporaryDirectory() as folder:
-        index = Index(shipped.open_store(Path(folder) / "base.sqlite"), choose(named))
+        index = Index(shipped.open_store(Path(folder) / "base.sqlite"), Remembering(choose(named)))
         known = {entry.id for entry in shipped.entries()}
         print(f"{len(failures)} failures, {len(known)} entries, k = {given.k}")
         unknown = {right for failure in failures for right in failure["right"]} - known
@@ -54,7 +76,7 @@ def main() -> int:
             recall = sum(found) / len(found)
             both = recall if axes == "both" else both
             causes = _by_cause(failures, found)
-            print(f"{axes:12} recall@{given.k} {recall:.3f}   {causes}")
+            print(f"{axes:12} recall@{given.k} {recall:.3f}   {causes}", flush=True)
             if given.missed:
                 for failure, hit in zip(failures, found, strict=True):
                     if not hit:
