@@ -7,10 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from npuforge import rules
 from npuforge.generate.proof import Proof
 from npuforge.plan.plan import Language
 from npuforge.twin.timing.report import TimingReport
-from npuforge.verdict import Advice, Diagnostic, Violation
+from npuforge.verdict import Advice, Diagnostic, Race, Violation
 
 # In the order in which they hide each other.
 Cause = Literal[
@@ -60,19 +61,16 @@ def not_built(
 def of_proof(proof: Proof, emitted: str, language: Language = "tile") -> Feedback | None:
     """Why a proof does not hold; `emitted` is the AscendC that rules speak about. None: it does."""
     broken = [violation for violation in proof.violations if violation.severity == "error"]
+    noted = list(_noted([v for v in proof.violations if v.severity != "error"], emitted))
     if proof.error is not None and not broken and not proof.races:
         return Feedback("does not run", f"It does not run: {proof.error}")
     if broken:
         made = " (lines of the AscendC made from it)" if language == "tile" else ""
         lines = [f"It breaks rules of the hardware{made}:"]
         lines += [_finding(_rule(v), v.line, emitted, v.fix) for v in broken[:_MOST]]
-        return Feedback("rule", "\n".join([*lines, *_more(len(broken))]))
+        return Feedback("rule", "\n".join([*lines, *_more(len(broken)), *noted]))
     if proof.races:
-        race = proof.races[0]
-        where = (
-            f"{race.first.pipe} line {race.first.line}, {race.second.pipe} line {race.second.line}"
-        )
-        return Feedback("race", f"It has a race: {race.message} ({where})")
+        return Feedback("race", "\n".join([*_race(proof.races[0], emitted), *noted]))
     wrong = [case for case in proof.cases if case.correct is False]
     if not wrong:
         return None if proof.holds else Feedback("does not run", "No case could be run.")
@@ -82,7 +80,7 @@ def of_proof(proof: Proof, emitted: str, language: Language = "tile") -> Feedbac
         shapes = ", ".join(str(shape) for shape in case.shapes)
         lines.append(f"- inputs {shapes}: {_cut(case.message or 'wrong')}")
     lines += _more(len(wrong))
-    return Feedback("wrong", "\n".join(lines))
+    return Feedback("wrong", "\n".join([*lines, *noted]))
 
 
 def of_time(timing: TimingReport, advice: Sequence[Advice] = ()) -> Feedback:
@@ -102,6 +100,23 @@ def of_time(timing: TimingReport, advice: Sequence[Advice] = ()) -> Feedback:
         lines.append(f"It stalls: {timing.stall}.")
     lines += [f"- {_cut(f'{one.rule}: {one.message}')}" for one in advice[:_MOST]]
     return Feedback("slow", "\n".join(lines))
+
+
+def _race(race: Race, source: str) -> Iterator[str]:
+    """Both accesses with their lines, and what would order them."""
+    yield f"It has a race: {race.rule}: {_cut(race.message)}"
+    lines = source.splitlines()
+    for side in (race.first, race.second):
+        if side.line is not None and 0 < side.line <= len(lines):
+            yield f"  line {side.line}: {_cut(lines[side.line - 1].strip())} ({side.pipe})"
+    yield f"  remedy: {_cut(rules.get(race.rule).fix)}"
+
+
+def _noted(warnings: Sequence[Violation], source: str) -> Iterator[str]:
+    """What is no failure by itself is often the cause of one."""
+    if warnings:
+        yield "It is also warned:"
+        yield from (_finding(_rule(v), v.line, source, v.fix) for v in warnings[:_MOST])
 
 
 def _rule(violation: Violation) -> str:
