@@ -9,6 +9,7 @@ from tests.lower.differential import Differential
 
 from npuforge.dtypes import encode
 from npuforge.lower.compiler import lower
+from npuforge.lower.on_twin import TwinProgram
 from npuforge.tile.source import TileError
 
 RNG = np.random.default_rng(7)
@@ -392,3 +393,35 @@ tl.div(e, d, share)
         np.testing.assert_array_equal(found["y"].values(), x / np.dtype(dtype).type(127))
         np.testing.assert_array_equal(found["z"].values(), x / np.dtype(dtype).type(4))
         np.testing.assert_array_equal(found["v"].values(), w / w[0])
+
+
+@pytest.mark.parametrize("name", ["work", "work_buf", "work_space"])
+def test_a_buffer_may_be_called_like_the_helpers_memory(name: str) -> None:
+    source = f"""
+import tile.language as tl
+
+
+@ascend_kernel
+def twice_kernel(x, y, size, tile):
+    {name} = tl.alloc_ub(tile, dtype=tl.float32)
+    out = tl.alloc_ub(tile, dtype=tl.float32)
+    with tl.copyin():
+        tl.load(x, {name}[:size])
+    with tl.compute():
+        tl.tanh({name}[:size], {name}[:size])
+        tl.tanh(out[:size], {name}[:size])
+    with tl.copyout():
+        tl.store(y, out[:size])
+
+
+def twice_host(x: tl.input(tl.float32), y: tl.output(tl.float32, x.shape)):
+    size = x.shape[0]
+    tl.require(size <= 2048, "one tile")
+    twice_kernel[1](x, y, size, tl.align_up(size, 8))
+"""
+    program = TwinProgram(lower(source))
+    assert program.build.ok, program.build.diagnostics
+    x = np.linspace(-3, 3, 77, dtype=np.float32)
+    result = program.launch({"x": x}, mode="check")
+    assert result.error is None
+    np.testing.assert_allclose(result.tensors["y"].data, np.tanh(np.tanh(x)), atol=1e-6)

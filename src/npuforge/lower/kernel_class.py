@@ -18,7 +18,7 @@ from npuforge.tile.expr import Call, Const, Expr, Program, Var, add, align_up, f
 from npuforge.tile.ir import Kernel, PointerParameter
 
 _INDENT = "    "
-_WORK = "work"
+_WORK = "work space"  # no buffer of a program is called so
 _COUNT = "programCount"  # not GetBlockNum(): a launch may share its blocks with wider ones
 
 
@@ -45,6 +45,8 @@ def emit_kernel(kernel: Kernel, class_name: str) -> KernelCode:
     """The class of a kernel."""
     names = Namer()
     names.name("pipe")
+    for own in ("work", "workBuf"):  # those of the helpers
+        names.fresh(own)
     count_name = names.fresh(_COUNT)
     counted: set[str] = set()
     facts = kernel.facts

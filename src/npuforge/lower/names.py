@@ -35,7 +35,7 @@ def clashes_with_c(name: str) -> bool:
 
 def camel(name: str) -> str:
     """`rows_per_core` as `rowsPerCore`."""
-    head, *rest = [part for part in name.split("_") if part] or ["value"]
+    head, *rest = [part for part in name.replace(" ", "_").split("_") if part] or ["value"]
     word = head + "".join(part[:1].upper() + part[1:] for part in rest)
     return word + "Value" if word in _RESERVED or not word.isascii() else word
 
