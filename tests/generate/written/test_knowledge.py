@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.generate.written.answers import KERNEL, Scale, cpp, generated
+from tests.generate.written.answers import KERNEL, Scale, Softmax, cpp, generated, python
+from tests.generate.written.test_tile import SLOW
 from tests.models.server import Answer, chat, serving
 
 from npuforge.generate.outcome import Outcome
@@ -190,6 +191,26 @@ def test_a_fault_that_lasted_becomes_an_entry_that_ran(tmp_path: Path) -> None:
     assert entry.operators == ("element-wise",)
     assert entry.evidence is not None
     assert entry.evidence.after == "right"
+
+
+def test_what_an_expert_does_better_becomes_an_entry() -> None:
+    words = TOLD.partition("\n[expected]")[0].replace('["buffers"]', '["cores"]') + "\n```"
+    asked = Asked("tile", search=Search(rounds=1))
+    with (
+        Store.open(None) as store,
+        serving(python(SLOW), chat(words)) as served,
+        Client(Endpoint(model="m", base_url=served.base)) as client,
+    ):
+        knowledge = Knowledge(Index(store, HashedEmbedder()), learn=True)
+        outcome = generated(Softmax(), writer_for(asked, client, knowledge), 900, 200)
+        entries = [held.entry for held in store.entries()]
+    assert outcome.program == SLOW  # what was learned is not what was written
+    (entry,) = entries
+    assert (entry.criterion, entry.claim, entry.language) == ("speed", "slower 1.10", "tile")
+    assert entry.before == SLOW
+    assert entry.evidence is not None
+    assert entry.evidence.ratio is not None
+    assert entry.evidence.ratio >= 1.10
 
 
 def test_a_lesson_that_does_not_hold_is_not_kept(tmp_path: Path) -> None:

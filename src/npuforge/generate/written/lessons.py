@@ -3,7 +3,8 @@
 bears it out.
 
 difficulty   a fault that took two rounds or more to overcome
-speed        a right program became faster by the threshold that is worth an entry
+speed        a right program became faster by the threshold that is worth an entry, or an expert's
+             program (the planner's) is still so much faster where the search ended
 derivation   the same, and whoever wrote it says that it computes in another way
 
 Programs and figures come from the search; a model only says in words what they show, and, for
@@ -36,7 +37,7 @@ from npuforge.models import Client, Message
 from npuforge.verdict import Case
 
 _ROUNDS = 2  # between a fault and what overcame it, to be worth an entry
-_MOST = 2
+_MOST = 3
 _RULE = re.compile(r"\b[A-Z]{2,4}-\d{2}\b")
 _CLAIMS: dict[Cause, str] = {
     "does not parse": "does not compile",
@@ -70,10 +71,11 @@ class _Told(msgspec.Struct, forbid_unknown_fields=True):
     expected: dict[str, str] = {}
 
 
-def lessons(attempts: Sequence[Attempt]) -> list[Lesson]:
-    """What the attempts taught, in the order in which they were made."""
-    found = [*_overcome(attempts), *_faster(attempts)]
-    return found[:_MOST]
+def lessons(attempts: Sequence[Attempt], expert: Attempt | None = None) -> list[Lesson]:
+    """What the attempts taught, and what an expert's program still does better."""
+    best = max(attempts, key=lambda attempt: attempt.worth, default=None)
+    compared = [best, expert] if best is not None and expert is not None else []
+    return [*_overcome(attempts), *_faster(attempts), *_faster(compared)][:_MOST]
 
 
 def _overcome(attempts: Sequence[Attempt]) -> Iterator[Lesson]:
@@ -109,10 +111,16 @@ def _faster(attempts: Sequence[Attempt]) -> Iterator[Lesson]:
         yield Lesson("speed", f"slower {LEAST_RATIO:.2f}", first, best)
 
 
-def keep(store: Store, client: Client, task: Task, attempts: Sequence[Attempt]) -> list[str]:
+def keep(
+    store: Store,
+    client: Client,
+    task: Task,
+    attempts: Sequence[Attempt],
+    expert: Attempt | None = None,
+) -> list[str]:
     """Write down what was learned; a line for each lesson, kept or not."""
     said: list[str] = []
-    for lesson in lessons(attempts):
+    for lesson in lessons(attempts, expert):
         try:
             entry = verified(_entry(client, task, lesson))
             store.change("learned", f"from {task.signature.name}", [Put(entry, "active")])

@@ -10,10 +10,12 @@ from npuforge.errors import UsageError
 from npuforge.generate.planned import PlannedWriter
 from npuforge.generate.workbench import Workbench
 from npuforge.generate.written.answer import joined
+from npuforge.generate.written.attempt import Attempt
 from npuforge.generate.written.dialect import Dialect
 from npuforge.generate.written.dialects.kernel import KernelDialect
 from npuforge.generate.written.dialects.project import ProjectDialect
 from npuforge.generate.written.dialects.tile import TileDialect
+from npuforge.generate.written.feedback import of_time
 from npuforge.lower.formats import msopgen
 from npuforge.lower.handwritten import Interface
 from npuforge.lower.on_twin import TwinProgram
@@ -64,6 +66,19 @@ def from_planner(bench: Workbench, language: Language) -> Start:
     lowered = winner.program.lowered
     kernel = msopgen.kernel_source(lowered.host)
     return Start(kernel, KernelDialect(given=Interface(lowered)), operands)
+
+
+def expert(bench: Workbench) -> Attempt | None:
+    """The planner's program as an attempt; None where it has none that is right."""
+    try:
+        chosen = PlannedWriter(planner.plan)(bench)
+    except UsageError:
+        return None
+    timing = chosen.timed.timing if chosen.timed is not None else None
+    if chosen.winner is None or chosen.proof is None or timing is None or not chosen.proof.holds:
+        return None
+    said = of_time(timing, chosen.proof.advice)
+    return Attempt("planner", said, chosen.winner, chosen.proof, chosen.timed, chosen.trace)
 
 
 def _text(path: Path) -> str:

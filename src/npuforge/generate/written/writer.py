@@ -18,7 +18,7 @@ from npuforge.generate.written.lessons import keep
 from npuforge.generate.written.loop import Search, search
 from npuforge.generate.written.roles import Role, Roles
 from npuforge.generate.written.signature import signature_of
-from npuforge.generate.written.start import Start, from_path, from_planner
+from npuforge.generate.written.start import Start, expert, from_path, from_planner
 from npuforge.generate.written.task import Prompts, Task
 from npuforge.generate.written.work import Work
 from npuforge.models import Client
@@ -79,7 +79,9 @@ class ModelWriter:
         if self.knowledge is None or not self.knowledge.learn or self.client.replayed is not None:
             return
         with task.bench.stage("learn"):
-            said = keep(self.knowledge.index.store, self.client, task, attempts)
+            # Both must be in one language: an entry shows one program and then the other.
+            known = expert(task.bench) if self.dialect.language == "tile" else None
+            said = keep(self.knowledge.index.store, self.client, task, attempts, known)
         task.bench.notes.extend(said)
 
 
