@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes failures.jsonl: every fault of faults.toml is built and run, and what the judgement says is
-kept with the entries that teach its remedy.
+"""Makes failures.jsonl and held_out.jsonl: every fault of faults.toml or held_out.toml is built and
+run, and what the judgement says is kept with the entries that teach its remedy.
 
-    python benchmarks/retrieval/collect.py [--out failures.jsonl]
+    python benchmarks/retrieval/collect.py [--set tuned|held-out] [--out failures.jsonl]
 
 A fault that does not fail is an error. Kernels that compile are built in one unit, as the tests do.
 """
@@ -51,23 +51,31 @@ from npuforge.twin.launch import Launch, TensorArgument  # noqa: E402
 from npuforge.twin.toolchain import Toolchain  # noqa: E402
 from npuforge.verdict import Case, Diagnostic  # noqa: E402
 
-FAULTS: Mapping[str, Any] = tomllib.loads((HERE / "faults.toml").read_text("utf-8"))
+Faults = Mapping[str, Any]
+# Each set: its faults, its failures, and where its kernels written by hand are.
+_SETS = {
+    "tuned": ("faults.toml", "failures.jsonl", suite.FOLDER),
+    "held-out": ("held_out.toml", "held_out.jsonl", HERE),
+}
 _CHIP = "910b2"
 
 
 def main() -> int:
     options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--out", type=Path, default=HERE / "failures.jsonl")
+    options.add_argument("--set", choices=_SETS, default="tuned")
+    options.add_argument("--out", type=Path)
     given = options.parse_args()
+    named, out, folder = _SETS[given.set]
+    faults: Faults = tomllib.loads((HERE / named).read_text("utf-8"))
     found = []
     silent = []
-    for failure in (*_mutations(), *_emitted(), *_tile(), *_slow()):
+    for failure in (*_written(faults, folder), *_emitted(faults), *_tile(faults), *_slow(faults)):
         if failure["feedback"] is None:
             silent.append(failure["id"])
         else:
             found.append(failure)
     lines = [json.dumps(failure, ensure_ascii=False) for failure in found]
-    given.out.write_text("\n".join(lines) + "\n", "utf-8")
+    (given.out or HERE / out).write_text("\n".join(lines) + "\n", "utf-8")
     print(f"{len(found)} failures; {len(silent)} faults that do not fail: {', '.join(silent)}")
     return 1 if silent else 0
 
@@ -90,21 +98,22 @@ def _failure(
     }
 
 
-# Kernels written by hand: those of the mutation suite.
+# Kernels written by hand: those of the mutation suite, and those beside the held-out faults.
 
 
-def _mutations() -> Iterator[dict[str, Any]]:
+def _written(faults: Faults, kernels: Path) -> Iterator[dict[str, Any]]:
     known = {(fault.kernel, fault.kind): fault for fault in suite.faults()}
     wanted: list[tuple[Variant, Mapping[str, Any]]] = []
-    for kernel, kinds in FAULTS["mutation"].items():
+    for kernel, kinds in faults.get("mutation", {}).items():
         for kind, right in kinds.items():
             wanted.append((known[kernel, kind], {"right": right}))
-    for entry in FAULTS["edited"]:
+    for entry in faults["edited"]:
         edits = tuple((old, new) for old, new in entry["edits"])
-        variant = Variant(entry["kernel"], entry["fault"], (), edits, {}, entry.get("blocks", 0))
+        blocks = entry.get("blocks", 0)
+        variant = Variant(entry["kernel"], entry["fault"], (), edits, {}, blocks, kernels)
         wanted.append((variant, entry))
     alone = {v.id for v, _ in wanted if v.stops_the_compiler} | {
-        v.id for v, entry in wanted if "fault" in entry and not entry.get("scale")
+        v.id for v, entry in wanted if "fault" in entry and not entry.get("compiles")
     }
     with tempfile.TemporaryDirectory() as folder:
         together = [v for v, _ in wanted if v.id not in alone]
@@ -115,10 +124,10 @@ def _mutations() -> Iterator[dict[str, Any]]:
                 build = Kernel.build(source, entry=variant.kernel)
             else:
                 build = KernelBuild(variant.symbol, Path(), Path(folder), library, [], [])
-            said = _judged(variant, entry, build, source)
+            said = _judged(variant, entry, build, source, faults)
             tensors = list(variant.launch().tensors())
             situation = {
-                "operators": FAULTS["operators"][variant.kernel],
+                "operators": faults["operators"][variant.kernel],
                 "dtypes": sorted({t.dtype.name for t in tensors}),
                 "facts": facts_of([(t.shape, t.dtype.name) for t in tensors]),
             }
@@ -143,7 +152,7 @@ def _built_together(variants: Sequence[Variant], folder: Path) -> Path:
 
 
 def _judged(
-    variant: Variant, entry: Mapping[str, Any], build: KernelBuild, source: str
+    variant: Variant, entry: Mapping[str, Any], build: KernelBuild, source: str, faults: Faults
 ) -> Feedback | None:
     if not build.ok:
         return not_built("does not compile", build.diagnostics, source)
@@ -153,9 +162,9 @@ def _judged(
         violations=[*build.violations, *result.violations], races=result.races, error=result.error
     )
     wrong = None
-    if result.error is None and variant.kernel in FAULTS["expected"]:
+    if result.error is None and variant.kernel in faults["expected"]:
         inputs = {t.name: t.data.values() for t in launch.inputs if t.data is not None}
-        wrong = _compared(FAULTS["expected"][variant.kernel], inputs, result)
+        wrong = _compared(faults["expected"][variant.kernel], inputs, result)
     shapes = [list(t.shape) for t in launch.inputs]
     proof.cases.append(Case(shapes, [], correct=wrong is None, message=wrong))
     said = of_proof(proof, source, "ascendc")
@@ -192,15 +201,15 @@ def _compared(
 # Kernels that the compiler made, and tile programs.
 
 
-def _emitted() -> Iterator[dict[str, Any]]:
-    for entry in FAULTS["emitted"]:
+def _emitted(faults: Faults) -> Iterator[dict[str, Any]]:
+    for entry in faults["emitted"]:
         name = entry["program"]
         program = TwinProgram(lower(texts.examples()[name]))
         program.source = _edited(program.source, entry)
-        shapes = FAULTS["emitted_inputs"][name]
+        shapes = faults["emitted_inputs"][name]
         if "size" in entry:
             shapes = {key: [entry["size"]] for key in shapes}
-        inputs, attrs = _data(name, shapes, 1.0)
+        inputs, attrs = _data(name, shapes, 1.0, faults)
         said: Feedback | None
         if not program.build.ok:
             said = not_built("does not compile", program.build.diagnostics, program.source)
@@ -212,12 +221,12 @@ def _emitted() -> Iterator[dict[str, Any]]:
         )  # fmt: skip
 
 
-def _tile() -> Iterator[dict[str, Any]]:
-    for entry in FAULTS["tile"]:
+def _tile(faults: Faults) -> Iterator[dict[str, Any]]:
+    for entry in faults["tile"]:
         name = entry["program"]
         code = _edited(texts.examples()[name], entry)
-        shapes = entry.get("inputs") or FAULTS["emitted_inputs"].get(name, {})
-        inputs, attrs = _data(name, shapes, entry.get("scale", 1.0))
+        shapes = entry.get("inputs") or faults["emitted_inputs"].get(name, {})
+        inputs, attrs = _data(name, shapes, entry.get("scale", 1.0), faults)
         said: Feedback | None
         try:
             program = TwinProgram(lower(code))
@@ -231,14 +240,14 @@ def _tile() -> Iterator[dict[str, Any]]:
         )  # fmt: skip
 
 
-def _slow() -> Iterator[dict[str, Any]]:
-    for entry in FAULTS["slow"]:
+def _slow(faults: Faults) -> Iterator[dict[str, Any]]:
+    for entry in faults["slow"]:
         name = entry["program"]
         code = _edited(texts.examples()[name], entry)
         program = TwinProgram(lower(code))
         timed = program.time(entry["inputs"])
         assert timed.timing is not None, timed.error
-        inputs, attrs = _data(name, entry["inputs"], 1.0)
+        inputs, attrs = _data(name, entry["inputs"], 1.0, faults)
         checked = program.launch(inputs, attrs, mode="check")
         said = of_time(timed.timing, [*checked.advice, *timed.advice])
         situation = _situation(name, inputs) | {"bottleneck": timed.timing.bottleneck.kind}
@@ -255,7 +264,7 @@ def _edited(text: str, entry: Mapping[str, Any]) -> str:
 
 
 def _data(
-    name: str, shapes: Mapping[str, Sequence[int]], scale: float
+    name: str, shapes: Mapping[str, Sequence[int]], scale: float, faults: Faults
 ) -> tuple[dict[str, HostTensor], dict[str, Any]]:
     host = read_program(texts.examples()[name], _CHIP).host
     random = np.random.default_rng(5)
@@ -271,8 +280,7 @@ def _data(
             if tensor.name == "square":
                 values = np.abs(values)
             inputs[tensor.name] = encode(np.asarray(values), tensor.dtype)
-    attrs = {"correction1": 0.5, "root_correction2": 0.5} if name == "adamw" else {}
-    return inputs, attrs
+    return inputs, faults["attrs"].get(name, {})
 
 
 def _ran(

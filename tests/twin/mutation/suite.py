@@ -7,6 +7,7 @@ import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +26,17 @@ from npuforge.twin.launch import (
 from npuforge.twin.toolchain import Toolchain
 
 FOLDER = Path(__file__).parent
-KERNELS: Mapping[str, Mapping[str, Any]] = tomllib.loads((FOLDER / "kernels.toml").read_text())
 _COMPILE_FAMILIES = ("DTY", "CVT", "LNT")
+
+
+@cache
+def _described(folder: Path) -> Mapping[str, Mapping[str, Any]]:
+    """How the kernels of a folder are launched."""
+    found: Mapping[str, Mapping[str, Any]] = tomllib.loads((folder / "kernels.toml").read_text())
+    return found
+
+
+KERNELS = _described(FOLDER)
 
 
 @dataclass(frozen=True)
@@ -39,6 +49,7 @@ class Variant:
     edits: tuple[tuple[str, str], ...] = ()
     roles: Mapping[str, str] = field(default_factory=dict)
     blocks: int = 0
+    folder: Path = FOLDER
 
     @property
     def id(self) -> str:
@@ -57,14 +68,14 @@ class Variant:
         return any(rule.startswith(_COMPILE_FAMILIES) for rule in self.rules)
 
     def source(self) -> str:
-        text = (FOLDER / "kernels" / f"{self.kernel}.cpp").read_text()
+        text = (self.folder / "kernels" / f"{self.kernel}.cpp").read_text()
         for old, new in self.edits:
             assert old in text, f"{self.id}: the source has no {old!r}"
             text = text.replace(old, new, 1)
         return text
 
     def launch(self) -> Launch:
-        described = KERNELS[self.kernel]
+        described = _described(self.folder)[self.kernel]
         random = np.random.default_rng(1)
         return Launch(
             self.blocks or described["blocks"],
@@ -72,7 +83,7 @@ class Variant:
         )
 
     def auto_sync(self) -> bool:
-        return bool(KERNELS[self.kernel].get("auto_sync", True))
+        return bool(_described(self.folder)[self.kernel].get("auto_sync", True))
 
 
 def clean() -> list[Variant]:
@@ -152,4 +163,9 @@ def _values(fill: str, count: int, random: np.random.Generator) -> np.ndarray[An
         return random.integers(-8, 8, count)
     if fill == "downwards":  # byte offsets of floats, last one first
         return (count - 1 - np.arange(count)) * 4
-    return random.standard_normal(count).astype(np.float32)
+    if fill == "truth":
+        return random.integers(0, 2, count)
+    if fill == "places":  # of rows in a short table
+        return random.integers(0, 8, count)
+    values = random.standard_normal(count).astype(np.float32)
+    return -np.abs(values) if fill == "negative" else values
