@@ -120,11 +120,15 @@ def _written(faults: Faults, kernels: Path) -> Iterator[dict[str, Any]]:
         library = _built_together(together, Path(folder))
         for variant, entry in wanted:
             source = variant.source()
-            if variant.id in alone:
-                build = Kernel.build(source, entry=variant.kernel)
-            else:
-                build = KernelBuild(variant.symbol, Path(), Path(folder), library, [], [])
-            said = _judged(variant, entry, build, source, faults)
+            said: Feedback | None
+            try:
+                if variant.id in alone:
+                    build = Kernel.build(source, entry=variant.kernel)
+                else:
+                    build = KernelBuild(variant.symbol, Path(), Path(folder), library, [], [])
+                said = _judged(variant, entry, build, source, faults)
+            except UsageError as error:
+                said = Feedback("does not run", f"It does not run: {error}")
             tensors = list(variant.launch().tensors())
             situation = {
                 "operators": faults["operators"][variant.kernel],
