@@ -425,3 +425,44 @@ def twice_host(x: tl.input(tl.float32), y: tl.output(tl.float32, x.shape)):
     result = program.launch({"x": x}, mode="check")
     assert result.error is None
     np.testing.assert_allclose(result.tensors["y"].data, np.tanh(np.tanh(x)), atol=1e-6)
+
+
+def test_more_doubled_buffers_than_events_stay_single() -> None:
+    names = [f"in{number}" for number in range(5)]
+    buffers = "\n    ".join(f"{name} = tl.alloc_ub(64, dtype=tl.float32)" for name in names)
+    loads = "\n            ".join(
+        f"tl.load(x + {n} * size + at, {name}[:n])" for n, name in enumerate(names)
+    )
+    sums = "\n            ".join(f"tl.add(out[:n], out[:n], {name}[:n])" for name in names[1:])
+    source = f"""
+import tile.language as tl
+
+
+@ascend_kernel
+def total_kernel(x, y, size):
+    {buffers}
+    out = tl.alloc_ub(64, dtype=tl.float32)
+    for t in range(tl.cdiv(size, 64)):
+        at = t * 64
+        n = min(64, size - at)
+        with tl.copyin():
+            {loads}
+        with tl.compute():
+            tl.copy(out[:n], in0[:n])
+            {sums}
+        with tl.copyout():
+            tl.store(y + at, out[:n])
+
+
+def total_host(x: tl.input(tl.float32), y: tl.output(tl.float32, (x.shape[1],))):
+    tl.require(x.shape[0] == 5, "five rows")
+    total_kernel[1](x, y, x.shape[1])
+"""
+    program = TwinProgram(lower(source))
+    x = np.arange(5 * 1000, dtype=np.float32).reshape(5, 1000)
+    result = program.launch({"x": x}, mode="check")
+    assert (result.error, result.violations, result.races) == (None, [], [])
+    np.testing.assert_array_equal(result.tensors["y"].data, x.sum(axis=0))
+    (kernel,) = program.lowered.kernels
+    copies = [planned.depth for planned in kernel.plan.buffers.values()]
+    assert copies == [2, 2, 2, 1, 1, 2]

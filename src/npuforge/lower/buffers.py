@@ -44,6 +44,8 @@ Verb = Literal["alloc", "enqueue", "dequeue", "free"]
 Moment = Literal["before", "start", "end", "after"]
 _AccessKind = Literal["load", "store", "read", "write"]
 
+_EVENTS = 8  # between two pipes
+
 
 class Kind(Enum):
     """How a buffer is realised."""
@@ -136,7 +138,20 @@ def plan_buffers(kernel: Kernel) -> Plan:
     for buffer in kernel.buffers:
         accesses = list(_accesses(kernel.body, buffer.name, (), False))
         _plan_one(buffer, accesses, kernel.body, plan)
+    _fit_events(plan)
     return plan
+
+
+def _fit_events(plan: Plan) -> None:
+    """Each copy of a queue's buffer takes an event between its two pipes, and there are eight: the
+    last buffers that nobody asked to be doubled stay single."""
+    for kind in (Kind.IN, Kind.OUT, Kind.BIND):
+        own = [planned for planned in plan.buffers.values() if planned.kind is kind]
+        for planned in reversed(own):
+            if sum(one.depth for one in own) <= _EVENTS:
+                break
+            if planned.buffer.depth is None:
+                planned.depth = 1
 
 
 def _plan_one(buffer: Buffer, accesses: list[_Access], body: tuple[Stmt, ...], plan: Plan) -> None:
