@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is known, put before a model at the moment it matters; and what came of it.
 
-The first question gets entries for the task's structure, every later one those for what went wrong.
-When a batch did not help, the next one is made from the new judgement and leaves out what was
-served before from the same program. A replayed run is told what the recorded one was told.
+The first question gets lessons for operators of its kind, every later one those for what went
+wrong. When a batch did not help, the next one is made from the new judgement and leaves out what
+was served before from the same program. A replayed run is told what the recorded one was told.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from npuforge.generate.written.loop import Question
 from npuforge.generate.written.structure import structures
 from npuforge.generate.written.task import Task
 from npuforge.knowledge.embed import choose
+from npuforge.knowledge.entry import Entry
 from npuforge.knowledge.index import Index
 from npuforge.knowledge.outcomes import Use, effect_of, note
 from npuforge.knowledge.query import query_of
@@ -36,6 +37,7 @@ from npuforge.plan.plan import Language
 Mode = Literal["full", "identifiers", "meaning", "plain", "raw"]
 _AXES: Mapping[Mode, Axes] = {"identifiers": "identifiers", "meaning": "meaning"}
 _ENTRIES, _ADVICE, _TITLE = "entries", "advice", "title"
+_WIDE = 40  # entries looked through for a first question
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +104,10 @@ class Advisor:
             cause, said = origin.feedback.cause, origin.feedback.text
             source = origin.trial.variant.program if origin.trial is not None else ""
         query = query_of(situation, cause, said, source, exclude=known)
-        found = retrieve(self.index, query, self.top, _AXES.get(self.mode, "both"))
+        axes = _AXES.get(self.mode, "both")
+        found = retrieve(self.index, query, self.top if origin is not None else _WIDE, axes)
+        if origin is None:
+            found = [served for served in found if _about_the_work(served.entry)][: self.top]
         form: Form = "plain" if self.mode == "plain" else "entry"
         return Advice(
             tuple(served.entry.id for served in found),
@@ -162,6 +167,12 @@ def situation_of(task: Task, language: Language, origin: Attempt | None) -> Situ
         bottleneck=timing.bottleneck.kind if timing is not None else "",
         facts=facts_of(tensors),
     )
+
+
+def _about_the_work(entry: Entry) -> bool:
+    """Before anything went wrong only lessons for operators of this kind are worth their length:
+    what is faster or better derived, not how faults are repaired."""
+    return bool(entry.operators) and entry.criterion in ("speed", "derivation")
 
 
 def _worth(attempt: Attempt) -> tuple[float, ...]:
