@@ -48,7 +48,7 @@ def run(program: DirectProgram, build: BuildResult, name: str, case: Case) -> Pr
     return program.run(build, arguments=arguments(name, case), verify=command)
 
 
-@pytest.mark.parametrize("name", ["blend", "centre", "last", "total"])
+@pytest.mark.parametrize("name", ["blend", "total"])
 def test_program_runs(name: str, tmp_path: Path) -> None:
     program = recognise(write(emit(lowered(name), "direct"), tmp_path))
     assert isinstance(program, DirectProgram)

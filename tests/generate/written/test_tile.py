@@ -84,15 +84,12 @@ def test_repairs_that_fail_leave_a_negative_verdict() -> None:
     assert any("nothing was gained in 2 rounds" in note for note in outcome.notes)
 
 
-@pytest.mark.parametrize(
-    ("answer", "why"),
-    [(chat(""), "empty"), (chat("no", stop="content_filter"), "refused"), (chat("x"), "no tile")],
-)
-def test_no_program_at_all(answer: Answer, why: str) -> None:
+def test_no_program_at_all() -> None:
+    answers = (chat(""), chat("x"), chat("no", stop="content_filter"))
     with (
-        serving(answer) as served,
+        serving(*answers) as served,
         Client(Endpoint(model="m", base_url=served.base)) as client,
-        pytest.raises(UsageError, match=why),
+        pytest.raises(UsageError, match="refused"),
     ):
         run(client)
 
