@@ -26,7 +26,6 @@ class ModelSettings(msgspec.Struct, frozen=True, kw_only=True):
     patience: int = 6
     enough: float = 0.95
     search: Literal["beam", "evolve"] = "beam"
-    lowering: Literal["compiler", "model"] = "compiler"
     language: Literal["tile", "ascendc"] = "tile"
     roles: tuple[str, ...] = ()
     prompts: str | None = None

@@ -69,7 +69,6 @@ def asked(strategy: str, model: ModelSettings, sample: int) -> Asked:
     )
     return Asked(
         strategy,
-        lowering=model.lowering,
         language=model.language,
         search=search,
         roles=roles_of(model.roles),

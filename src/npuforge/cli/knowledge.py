@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from npuforge.knowledge.distill import Step
     from npuforge.knowledge.entry import Entry
     from npuforge.knowledge.retrieve import Axes, Form
-    from npuforge.knowledge.situation import Language, Situation
+    from npuforge.knowledge.situation import Situation
     from npuforge.knowledge.store import State, Store
+    from npuforge.language import Language
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 _FILES = click.Path(path_type=Path, exists=True)

@@ -48,6 +48,13 @@ _OF_GENERATE = (
         help="What `ascendc` writes: kernels alone, or with their host code.",
     ),
     click.option(
+        "--lowering",
+        type=click.Choice(("compiler", "model")),
+        default="compiler",
+        show_default=True,
+        help="Who lowers what `tile` writes.",
+    ),
+    click.option(
         "--from",
         "start",
         type=click.Path(path_type=Path, exists=True),
@@ -57,13 +64,6 @@ _OF_GENERATE = (
     _REPLAY,
 )
 _STRATEGY = (
-    click.option(
-        "--lowering",
-        type=click.Choice(("compiler", "model")),
-        default="compiler",
-        show_default=True,
-        help="Who lowers what `tile` writes.",
-    ),
     click.option(
         "--language",
         type=click.Choice(("tile", "ascendc")),
@@ -210,7 +210,6 @@ def model_settings(asked: dict[str, Any]) -> ModelSettings:
         endpoint={**said, "model": endpoint.model},
         **{name: asked[name] for name in _OF_SEARCH},
         search=asked["kind_of_search"],
-        lowering=asked["lowering"],
         language=asked["language"],
         roles=tuple(_names(asked["roles"])),
         prompts=str(asked["prompts"].resolve()) if asked["prompts"] is not None else None,

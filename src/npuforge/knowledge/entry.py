@@ -20,8 +20,8 @@ from npuforge import dtypes, rules
 from npuforge.errors import UsageError
 from npuforge.knowledge.boundary import Boundary
 from npuforge.knowledge.scope import VERSIONS, Scope
-from npuforge.knowledge.situation import Language
 from npuforge.knowledge.words import words
+from npuforge.language import Language
 from npuforge.soc.data import available
 
 # Took two rounds or more; the documents are wrong; faster; a better derivation.

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 import msgspec
 
 from npuforge.knowledge.boundary import Boundary
-from npuforge.knowledge.situation import Language, Situation
+from npuforge.knowledge.situation import Situation
+from npuforge.language import Language
 
 VERSIONS = re.compile(r"(>=|<=|<|>|==)(\d+(?:\.\d+)*)")
 

@@ -4,13 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
 
 import msgspec
 
 from npuforge.dtypes import find
-
-Language = Literal["ascendc", "tile"]
+from npuforge.language import Language
 
 
 class Situation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

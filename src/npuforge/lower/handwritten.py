@@ -20,7 +20,7 @@ from npuforge.lower.host_code import translate_host
 from npuforge.lower.kernel_class import emit_kernel
 from npuforge.lower.kernel_source import parameters
 from npuforge.lower.names import pascal
-from npuforge.lower.on_twin import TwinProgram
+from npuforge.lower.on_twin import ROLES, TwinProgram
 from npuforge.lower.tiling import Tiling
 from npuforge.sandbox import Limits
 from npuforge.tile import read_program
@@ -31,17 +31,15 @@ from npuforge.twin.launch import (
     AliasArgument,
     Argument,
     Launch,
-    Role,
     TensorArgument,
     TilingArgument,
     WorkspaceArgument,
     pack_fields,
 )
+from npuforge.twin.sources.operator import SYSTEM_WORKSPACE
 
 WORKSPACE_BYTES = 32 << 20
-_SYSTEM_WORKSPACE = 16 << 20
 _READS_VALUES = re.compile(r"\bGetValue\s*\(")
-_ROLES: Mapping[str, Role] = {"in": "in", "out": "out", "inout": "inout"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,9 +144,9 @@ class HandwrittenProgram(TwinProgram):
             shape = tiling.output_shapes.get(tensor.name) or tuple(shapes.get(tensor.name, ()))
             data = held.get(tensor.name)
             found.append(
-                TensorArgument(tensor.name, tuple(shape), tensor.dtype, _ROLES[tensor.role], data)
+                TensorArgument(tensor.name, tuple(shape), tensor.dtype, ROLES[tensor.role], data)
             )
-        size = _SYSTEM_WORKSPACE + tiling.workspace_bytes
+        size = SYSTEM_WORKSPACE + tiling.workspace_bytes
         return [
             *found,
             WorkspaceArgument("workspace", size),

@@ -36,7 +36,7 @@ from npuforge.twin.launch import (
 
 _C_TYPES = {"int64_t": "int64", "float": "float32"}
 _SMALLEST_WORKSPACE = 512
-_ROLES: Mapping[str, Role] = {"in": "in", "out": "out", "inout": "inout"}
+ROLES: Mapping[str, Role] = {"in": "in", "out": "out", "inout": "inout"}
 
 
 @dataclass
@@ -124,7 +124,7 @@ class TwinProgram:
         found: list[Argument] = []
         for tensor in direct.pointers(self.lowered.host):
             shape = tiling.output_shapes.get(tensor.name) or tuple(shapes.get(tensor.name, ()))
-            role = _ROLES[tensor.role]
+            role = ROLES[tensor.role]
             data = held.get(tensor.name)
             found.append(TensorArgument(tensor.name, tuple(shape), tensor.dtype, role, data))
         size = max(tiling.workspace_bytes, _SMALLEST_WORKSPACE)

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from npuforge.errors import UsageError
-
-Language = Literal["tile", "ascendc"]
+from npuforge.language import Language
 
 
 class PlanError(UsageError):

@@ -9,7 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from npuforge.generate.written.answer import AnswerError, blocks, tile_program
+from npuforge.generate.written.answer import (
+    AnswerError,
+    blocks,
+    files_in,
+    joined,
+    project_files,
+    tile_program,
+)
 from npuforge.models.exchange import Reply
 
 PROGRAM = "import tile.language as tl\n\n\n@ascend_kernel\ndef k(x):\n    pass\n"
@@ -54,3 +61,17 @@ def test_any_text_is_cut_without_a_stumble(text: str) -> None:
         assert block.text in text
     with contextlib.suppress(AnswerError):
         assert "@ascend_kernel" in tile_program(Reply(text=text + "@ascend_kernel"))
+
+
+@pytest.mark.parametrize("path", ["op_host/..", "op_kernel/../x.cpp", "/etc/x.cpp", "op_host/a.sh"])
+def test_files_lie_where_a_project_has_them(path: str) -> None:
+    with pytest.raises(AnswerError, match="no files"):
+        project_files(Reply(text=f"==== {path} ====\n```cpp\nint x;\n```\n"))
+    both = f"==== op_host/a_tiling.h ====\nint x;\n==== {path} ====\nint y;\n"
+    assert list(project_files(Reply(text=both))) == ["op_host/a_tiling.h"]
+
+
+def test_files_and_their_joined_text_are_the_same() -> None:
+    files = {"op_host/a.cpp": "int x;\n", "op_kernel/a.cpp": "int y;\n\nint z;\n"}
+    assert files_in(joined(files)) == files
+    assert project_files(Reply(text=joined(files))) == files

@@ -14,9 +14,9 @@ from npuforge.generate.outcome import Outcome
 from npuforge.generate.written.loop import Search
 from npuforge.generate.written.start import from_path
 from npuforge.generate.written.strategy import Asked, writer_for
+from npuforge.language import Language
 from npuforge.models import Client, Endpoint
 from npuforge.models.cassette import read
-from npuforge.plan.plan import Language
 
 
 def run(

@@ -29,8 +29,8 @@ from npuforge.knowledge.raw import undistilled
 from npuforge.knowledge.retrieve import TOP, Axes, Form, retrieve
 from npuforge.knowledge.shipped import open_store
 from npuforge.knowledge.situation import Situation, facts_of
+from npuforge.language import Language
 from npuforge.models import Client
-from npuforge.plan.plan import Language
 
 # full: both axes, entries whole. identifiers, meaning: one axis. plain: words without programs.
 # raw: entries as they were first written, before any distillation.

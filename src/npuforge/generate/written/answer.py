@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from npuforge.models.exchange import Reply
 
 _FENCE = re.compile(r"^(?P<mark>```+|~~~+)[^\n]*\n", re.MULTILINE)
-_FILE = re.compile(r"^=+[ \t]*((?:op_host|op_kernel)/[\w.-]+)[ \t]*=+[ \t]*$", re.MULTILINE)
+_FILE = re.compile(r"^=+[ \t]*((?:op_host|op_kernel)/\w[\w-]*\.(?:h|hpp|cpp))[ \t]*=+[ \t]*$", re.M)
 _LONGEST = 400_000
 _REFUSALS = re.compile(
     r"\b(I (can(no|')t|am unable to|won't)|I'm (unable|sorry)|as an AI|cannot (help|assist))", re.I

@@ -8,8 +8,8 @@ from typing import Protocol
 from npuforge.generate.tuning import Trial
 from npuforge.generate.written.feedback import Feedback
 from npuforge.generate.written.task import Task
+from npuforge.language import Language
 from npuforge.models import Message, Reply
-from npuforge.plan.plan import Language
 
 Made = tuple[Trial, Feedback | None]
 

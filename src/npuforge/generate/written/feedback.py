@@ -9,7 +9,7 @@ from typing import Literal
 
 from npuforge import rules
 from npuforge.generate.proof import Proof
-from npuforge.plan.plan import Language
+from npuforge.language import Language
 from npuforge.twin.timing.report import TimingReport
 from npuforge.verdict import Advice, Diagnostic, Race, Violation
 

@@ -16,6 +16,7 @@ from npuforge.generate.written.task import Task
 from npuforge.lower.handwritten import WORKSPACE_BYTES, HandwrittenProgram, Interface
 from npuforge.lower.kernel_source import parameters
 from npuforge.lower.tiling import compute_tiling
+from npuforge.twin.sources.operator import SYSTEM_WORKSPACE
 
 _TYPES = {"int64_t": "int64", "float": "float32"}
 _INCLUDE = '#include "kernel_operator.h"'
@@ -61,7 +62,12 @@ def launch_of(
         lines += ["[[argument]]", *_tensor(tensor.name, where, tensor.dtype.name)]
         lines += [f'role = "{tensor.role}"', ""] if tensor.role != "in" else [""]
     fields = [[f.name, _TYPES[f.type], tiling.values[f.name]] for f in lowered.host.fields]
-    lines += ["[[argument]]", 'kind = "workspace"', f"bytes = {WORKSPACE_BYTES + (16 << 20)}", ""]
+    lines += [
+        "[[argument]]",
+        'kind = "workspace"',
+        f"bytes = {WORKSPACE_BYTES + SYSTEM_WORKSPACE}",
+        "",
+    ]
     lines += ["[[argument]]", 'kind = "tiling"', f"fields = {json.dumps(fields)}", ""]
     lines += ["[expected]", *(f"{name} = {json.dumps(expected[name])}" for name in outputs)]
     return "\n".join([*lines, ""])

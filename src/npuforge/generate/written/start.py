@@ -16,11 +16,11 @@ from npuforge.generate.written.dialects.kernel import KernelDialect
 from npuforge.generate.written.dialects.project import ProjectDialect
 from npuforge.generate.written.dialects.tile import TileDialect
 from npuforge.generate.written.feedback import of_time
+from npuforge.language import Language
 from npuforge.lower.formats import msopgen
 from npuforge.lower.handwritten import Interface
 from npuforge.lower.on_twin import TwinProgram
-from npuforge.plan import planner
-from npuforge.plan.plan import Language, Operand
+from npuforge.plan import Operand, planner
 
 _MOST_BYTES = 400_000
 _SOURCES = (".cpp", ".cc", ".cxx", ".asc")

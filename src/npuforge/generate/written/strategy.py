@@ -19,8 +19,8 @@ from npuforge.generate.written.loop import Search
 from npuforge.generate.written.roles import Role
 from npuforge.generate.written.task import Prompts
 from npuforge.generate.written.writer import ModelWriter, Refiner
+from npuforge.language import Language
 from npuforge.models import Client
-from npuforge.plan.plan import Language
 
 MODEL_STRATEGIES = ("tile", "ascendc", "refine")
 Interface = Literal["kernel", "full"]

@@ -21,8 +21,8 @@ from npuforge.generate.written.signature import signature_of
 from npuforge.generate.written.start import Start, expert, from_path, from_planner
 from npuforge.generate.written.task import Prompts, Task
 from npuforge.generate.written.work import Work
+from npuforge.language import Language
 from npuforge.models import Client
-from npuforge.plan.plan import Language
 from npuforge.spec.graph import Graph
 
 

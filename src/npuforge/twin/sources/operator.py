@@ -50,7 +50,7 @@ from npuforge.twin.toolchain import BuildResult, Toolchain
 from npuforge.verdict import Diagnostic
 
 # What the framework itself needs at the start of a kernel's workspace.
-_SYSTEM_WORKSPACE = 16 << 20
+SYSTEM_WORKSPACE = 16 << 20
 _UNKNOWN_TYPE = "DT_UNDEFINED"  # what inference leaves for an output it says nothing about
 _HOST_NAMES = {"float32": "DT_FLOAT", "bfloat16": "DT_BF16", "float64": "DT_DOUBLE"}
 
@@ -432,7 +432,7 @@ def _arguments(
         arguments.append(ShapeArgument("shapes", late))
     size = sum(tiling.workspace_sizes)
     trailing: list[Argument] = [
-        WorkspaceArgument("workspace", max(size, _SYSTEM_WORKSPACE)),
+        WorkspaceArgument("workspace", max(size, SYSTEM_WORKSPACE)),
         TilingArgument("tiling", tiling.tiling_data or bytes(8)),
     ]
     # Kernels of the static-shape form take no tiling, some no workspace either.

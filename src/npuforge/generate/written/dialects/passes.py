@@ -23,10 +23,10 @@ from npuforge.generate.written.project import FORM, ProjectProgram
 from npuforge.generate.written.prompts import render
 from npuforge.generate.written.structure import examples_like
 from npuforge.generate.written.task import Task
+from npuforge.language import Language
 from npuforge.lower.names import pascal
 from npuforge.models import Client, Message, Reply
 from npuforge.plan import Variant
-from npuforge.plan.plan import Language
 from npuforge.tile import read_program, texts
 from npuforge.tile.check import check_program
 from npuforge.tile.source import TileError

@@ -16,12 +16,12 @@ from npuforge.generate.written.project import FORM, ProjectProgram
 from npuforge.generate.written.prompts import render
 from npuforge.generate.written.structure import examples_like
 from npuforge.generate.written.task import Task
+from npuforge.language import Language
 from npuforge.lower.compiler import lower
 from npuforge.lower.formats import msopgen
 from npuforge.lower.names import pascal
 from npuforge.models import Message, Reply
 from npuforge.plan import Variant
-from npuforge.plan.plan import Language
 from npuforge.tile import chip_constants, texts
 
 
