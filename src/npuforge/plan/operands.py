@@ -23,6 +23,7 @@ def host_parameters(
 ) -> tuple[list[Parameter], tuple[Operand, ...], list[Root], list[Root]]:
     """Parameters of the host function, what they stand for, results, and updates in place."""
     read = {id(tensor) for value in expanded.results for tensor in all_tensors(value)}
+    shaping = _shaping(graph, expanded)
     updates: dict[str, tuple[int, Value]] = {}
     for index, (result, value) in enumerate(zip(graph.results, expanded.results, strict=True)):
         if result.mutates is not None:
@@ -38,7 +39,7 @@ def host_parameters(
             parameters.append(Parameter(tensor, "inout"))
             operands.append(Operand(tensor.name, "inout", source.name, index))
             changes.append((value, tensor))
-        elif id(tensor) in read:
+        elif id(tensor) in read or source.name in shaping:
             parameters.append(Parameter(tensor, "input"))
             operands.append(Operand(tensor.name, "input", source.name))
     for parameter in parameters:
@@ -58,6 +59,14 @@ def host_parameters(
         operands.append(Operand(name, "output", None, index))
         roots.append((value, out))
     return parameters, tuple(operands), roots, changes
+
+
+def _shaping(graph: Graph, expanded: Expanded) -> set[str]:
+    """Sources that say how large a result is, read or not."""
+    symbols = {
+        name for value in expanded.results for extent in value.shape for name in extent.names
+    }
+    return {symbol.source for symbol in graph.symbols if symbol.name in symbols}
 
 
 def _held(dtype: str, name: str) -> None:

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The twin's judgement of a text that a model wrote for a module.
+
+    with Bench(module) as bench:
+        judged = bench.judge(answer)
+
+One module, captured once, with its references computed once; any number of answers. Rewards,
+preference pairs and evaluations all ask this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from npuforge.errors import UsageError
+from npuforge.generate.cases import (
+    ProofCase,
+    all_smaller,
+    choose,
+    fewer_rows,
+    operand_shapes,
+    operand_values,
+)
+from npuforge.generate.lm.answer import held, own_operands, program_in
+from npuforge.generate.lm.task import canonical
+from npuforge.generate.proof import Proof, prove
+from npuforge.generate.reference import ModuleProcess, References
+from npuforge.generate.written.signature import signature_of
+from npuforge.lower.compiler import lower
+from npuforge.lower.on_twin import TwinProgram
+from npuforge.plan import Plan
+from npuforge.sandbox import Limits
+from npuforge.spec.graph import Graph
+from npuforge.tile.source import TileError
+from npuforge.twin.timing.report import TimingReport
+
+_EVENLY, _ROWS = 30_000, 60_000  # elements of the two cases that stand for the given shapes
+_ALSO = ("primes", "small")
+_LIMITS = Limits(cpu_s=20.0, wall_s=60.0)
+_MOST_TIMED = 100_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What became of an answer. `parsed`: the language accepts it and its tensors are those of the
+    module; `compiled`: its AscendC builds; `correct`: every case is right, no rule broken, no race.
+    `problem` is the first thing wrong; `time_us` is there for what is correct, if it was asked for.
+    """
+
+    program: str
+    parsed: bool = False
+    compiled: bool = False
+    correct: bool = False
+    violations: int = 0
+    time_us: float | None = None
+    problem: str = ""
+    built: TwinProgram | None = field(default=None, compare=False, repr=False)
+    proof: Proof | None = field(default=None, compare=False, repr=False)
+    timing: TimingReport | None = field(default=None, compare=False, repr=False)
+
+
+def few(graph: Graph) -> list[ProofCase]:
+    """Four small cases: the given shapes in two ways, primes, and a handful of elements."""
+    free = fewer_rows(graph, None)
+    if not free:
+        return [case for case in choose(graph) if case.values in {"own", "signed"}]
+    whole = all_smaller(graph, _EVENLY)
+    rows = fewer_rows(graph, _ROWS)
+    return [
+        ProofCase("evenly", (whole,), 0, given=True),
+        ProofCase("rows", (rows, whole), 1, values="signed", perturbed=True, given=True),
+        *(case for case in choose(graph) if case.name in _ALSO),
+    ]
+
+
+class Bench:
+    """A module that answers are judged for, on one chip; `module` is captured already."""
+
+    def __init__(
+        self,
+        module: ModuleProcess,
+        soc: str = "910b2",
+        cases: Sequence[ProofCase] | None = None,
+    ) -> None:
+        self.module = module
+        self.soc = soc
+        self.graph = module.graph
+        self.canonical, self.names = canonical(self.graph)
+        self.signature = signature_of(self.canonical)
+        self.cases = list(few(self.graph) if cases is None else cases)
+
+    @cached_property
+    def references(self) -> References:
+        return References(self.module, self.cases)
+
+    def judge(self, answer: str, *, timed: bool = False) -> Judged:
+        """The judgement of a whole answer, reasoning and all."""
+        return self.judge_program(program_in(answer), timed=timed)
+
+    def judge_program(self, program: str, *, timed: bool = False) -> Judged:
+        try:
+            lowered = lower(program, self.soc)
+        except TileError as error:
+            first = error.findings[0]
+            said = f"line {first.span.line}: {first.rule}: {first.message}"
+            return Judged(program, problem=said)
+        except (UsageError, RecursionError) as error:
+            return Judged(program, problem=str(error) or type(error).__name__)
+        signature = held(self.signature, lowered.program.host)
+        departures = list(signature.departures(lowered.program.host))
+        if departures:
+            return Judged(program, problem=departures[0])
+        plan = Plan(signature.name, (), own_operands(signature.operands, self.names))
+        built = TwinProgram(lowered)
+        if not built.build.ok:
+            found = built.build.diagnostics
+            said = found[0].message if found else "its AscendC does not compile"
+            return Judged(program, parsed=True, problem=said, built=built)
+        proof = prove(built, plan, self.graph, self.cases, self.references)
+        broken = sum(violation.severity == "error" for violation in proof.violations)
+        if not proof.holds:
+            return Judged(
+                program, True, True, False, broken, None, proof.failure, built=built, proof=proof
+            )
+        timing = self.time(built, plan) if timed else None
+        return Judged(
+            program,
+            parsed=True,
+            compiled=True,
+            correct=True,
+            time_us=timing.time_us if timing is not None else None,
+            built=built,
+            proof=proof,
+            timing=timing,
+        )
+
+    def time(self, built: TwinProgram, plan: Plan) -> TimingReport | None:
+        """The modelled time at the given shapes, or with fewer rows where they are very large."""
+        follows = built.follows_values
+        sizes = fewer_rows(self.graph, None if follows else _MOST_TIMED)
+        values = operand_values(plan, self.references.given()) if follows else None
+        try:
+            shapes = operand_shapes(plan, self.graph, sizes)
+            return built.time(shapes, values=values, limits=_LIMITS).timing
+        except UsageError:
+            return None

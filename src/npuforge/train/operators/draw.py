@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One random operator by seed and number: the same every time, on every machine."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+
+from npuforge.train.operators.families import FAMILIES
+from npuforge.train.operators.sketch import Sketch
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """A module's text, in the form of a file with `Model` and `get_inputs`."""
+
+    seed: int
+    index: int
+    family: str
+    source: str
+
+
+def draw(seed: int, index: int) -> Drawn:
+    """The operator of that number."""
+    rng = random.Random(f"npuforge operator {seed} {index}")
+    names = list(FAMILIES)
+    family = rng.choices(names, [FAMILIES[name][1] for name in names])[0]
+    sketch = Sketch(rng)
+    results = FAMILIES[family][0](sketch)
+    return Drawn(seed, index, family, sketch.text(results))

@@ -1,0 +1,280 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Families of operators: each makes up one module on a sketch and names its results.
+
+Most of them have element-wise work before and after what gives them their name, as the operators
+that people fuse do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from npuforge.train.operators.graphs import chain, graph
+from npuforge.train.operators.optimisers import optimiser
+from npuforge.train.operators.sketch import Sketch
+from npuforge.train.operators.tables import tables
+
+Family = Callable[[Sketch], list[str]]
+_WHOLE = ("int32", "int32", "int16", "int64")
+
+
+def elementwise(sketch: Sketch) -> list[str]:
+    shape, dtype = sketch.shape(), sketch.float_type()
+    values = [sketch.tensor(shape, dtype) for _ in range(sketch.rng.choice((1, 1, 2, 2, 3, 4)))]
+    return [graph(sketch, values, sketch.rng.choice((1, 2, 2, 3, 4, 5, 6)))]
+
+
+def several(sketch: Sketch) -> list[str]:
+    """More results than one, of common work."""
+    rng = sketch.rng
+    shape, dtype = sketch.shape(), sketch.float_type()
+    values = [sketch.tensor(shape, dtype) for _ in range(rng.choice((1, 2, 3)))]
+    common = graph(sketch, values, rng.choice((1, 2)))
+    others = [common, *values]
+    return [chain(sketch, rng.choice(others), rng.choice((1, 2))) for _ in range(2)]
+
+
+def lists(sketch: Sketch) -> list[str]:
+    """The same work on several tensors, as foreach operators do."""
+    rng, dtype = sketch.rng, sketch.float_type()
+    count, steps = rng.choice((2, 3, 3, 4)), rng.choice((1, 1, 2))
+    pairs = rng.random() < 0.5
+    shapes = [sketch.shape(rng.choice((1, 2)), most=1 << 20) for _ in range(count)]
+    first = [sketch.tensor(shape, dtype) for shape in shapes]
+    second = [sketch.tensor(shape, dtype) for shape in shapes] if pairs else []
+    offered = tables().pointwise
+    template = rng.choice(offered.binary if pairs else offered.unary)
+    after = [rng.choice(offered.unary) for _ in range(steps - 1)]
+    results: list[str] = []
+    for place, name in enumerate(first):
+        given = {"a": name, "b": second[place]} if pairs else {"a": name}
+        value = sketch.let(sketch.fill(template, **given))
+        for more in after:
+            value = sketch.let(sketch.fill(more, a=value))
+        results.append(value)
+    return results
+
+
+def broadcast(sketch: Sketch) -> list[str]:
+    rng, dtype = sketch.rng, sketch.float_type()
+    shape = sketch.shape(rng.choice((2, 2, 3, 4)))
+    values = [sketch.tensor(shape, dtype)]
+    for _ in range(rng.choice((1, 1, 2, 3))):
+        kept = [extent if rng.random() < 0.5 else 1 for extent in shape]
+        cut = rng.choice((0, 0, 1, len(shape) - 1))
+        values.append(sketch.tensor(kept[cut:], dtype))
+    return [graph(sketch, values, rng.choice((2, 3, 4, 5)))]
+
+
+def whole_numbers(sketch: Sketch) -> list[str]:
+    rng, offered = sketch.rng, tables().pointwise
+    shape, dtype = sketch.shape(), rng.choice(_WHOLE)
+    one, two = (sketch.tensor(shape, dtype, "whole") for _ in range(2))
+    value = sketch.let(sketch.fill(rng.choice(offered.whole_binary), a=one, b=two))
+    for _ in range(rng.choice((0, 1, 2))):
+        value = sketch.let(sketch.fill(rng.choice(offered.whole_unary), a=value))
+    return [value]
+
+
+def truth(sketch: Sketch) -> list[str]:
+    rng = sketch.rng
+    shape, dtype = sketch.shape(), sketch.float_type()
+    one, two = (sketch.tensor(shape, dtype) for _ in range(2))
+    value = chain(sketch, one, rng.choice((0, 0, 1, 2)))
+    mask = sketch.let(sketch.fill(rng.choice(tables().pointwise.truth), a=value, b=two))
+    if rng.random() < 0.5:
+        return [mask]
+    return [sketch.let(f"torch.where({mask}, {one}, {two})")]
+
+
+def fold(sketch: Sketch) -> list[str]:
+    rng, dtype = sketch.rng, sketch.float_type()
+    shape = sketch.shape(rng.choice((2, 2, 3, 4)))
+    values = [sketch.tensor(shape, dtype) for _ in range(rng.choice((1, 1, 2)))]
+    value = graph(sketch, values, rng.choice((0, 1, 2)))
+    keep = rng.random() < 0.5
+    kind = rng.random()
+    if kind < 0.12:
+        reduced = sketch.fill(rng.choice(tables().fold.total), a=value)
+    elif kind < 0.22:
+        mask = sketch.let(sketch.fill("{a} > {p}", a=value))
+        template = rng.choice(tables().fold.truth)
+        reduced = sketch.fill(template, t=mask, d=_axis(sketch, shape), keep=keep)
+        return [sketch.let(reduced)]
+    elif kind < 0.32:
+        template = rng.choice(tables().fold.one_axis)
+        reduced = sketch.fill(template, a=value, d=_axis(sketch, shape), keep=keep)
+        return [sketch.let(reduced)]
+    else:
+        axes = _axes(sketch, shape)
+        reduced = sketch.fill(rng.choice(tables().fold.number), a=value, d=axes, keep=keep)
+    result = chain(sketch, sketch.let(reduced), rng.choice((0, 0, 1, 2)))
+    if keep and kind >= 0.32 and rng.random() < 0.4:
+        back = sketch.fill(rng.choice(tables().pointwise.binary), a=value, b=result)
+        return [sketch.let(back)]
+    return [result]
+
+
+def norm(sketch: Sketch) -> list[str]:
+    rng, dtype = sketch.rng, sketch.float_type()
+    kind = rng.random()
+    if kind < 0.12:
+        groups = rng.choice((1, 2, 4, 8))
+        channels = groups * rng.choice((1, 2, 3, 4, 8))
+        shape = [rng.choice((2, 3, 8, 16)), channels, *sketch.shape(2, most=1 << 14)]
+        value = chain(sketch, sketch.tensor(shape, dtype), rng.choice((0, 0, 1)))
+        weight, bias = (sketch.tensor([channels], dtype) for _ in range(2))
+        made = sketch.fill(rng.choice(tables().norm.planes), a=value, g=groups, w=weight, b=bias)
+        sketch.inputs = [
+            given
+            for given in sketch.inputs
+            if given.name in {value, *_words(made)}
+            or any(given.name in _words(line) for line in sketch.lines)
+        ]
+        return [chain(sketch, sketch.let(made), rng.choice((0, 1, 2)))]
+    shape = sketch.shape(rng.choice((2, 2, 3)))
+    inputs = [sketch.tensor(shape, dtype) for _ in range(rng.choice((1, 1, 2)))]
+    value = graph(sketch, inputs, rng.choice((0, 0, 1, 2)))
+    if kind < 0.4:
+        template = rng.choice(tables().norm.last)
+        names: dict[str, object] = {"a": value, "n": shape[-1]}
+        for key in "wb":
+            if "{" + key + "}" in template:
+                names[key] = sketch.tensor(shape[-1:], dtype)
+        made = sketch.fill(template, **names)
+    else:
+        made = sketch.fill(
+            rng.choice(tables().norm.along), a=value, d=_axis(sketch, shape, last=0.75)
+        )
+    result = sketch.let(made)
+    if rng.random() < 0.3:
+        other = sketch.tensor(shape[-1:] if rng.random() < 0.6 else shape, dtype)
+        result = sketch.let(sketch.fill(rng.choice(tables().pointwise.binary), a=result, b=other))
+    return [chain(sketch, result, rng.choice((0, 0, 1, 2)))]
+
+
+def loss(sketch: Sketch) -> list[str]:
+    rng, offered = sketch.rng, tables().loss
+    dtype = rng.choice(("float32", "float32", "float16", "bfloat16"))
+    kind = rng.random()
+    names: dict[str, object] = {
+        "r": rng.choice(("mean", "mean", "sum", "none")),
+        "r2": rng.choice(("mean", "mean", "sum")),
+    }
+    if kind < 0.15:
+        rows, classes = sketch.extent(2, 4096), sketch.extent(2, 4096)
+        value = sketch.tensor([rows, classes], dtype)
+        chosen = sketch.tensor([rows], "int64", f"index:{classes}")
+        value = chain(sketch, value, rng.choice((0, 0, 1)))
+        return [sketch.let(sketch.fill(rng.choice(offered.classes), a=value, t=chosen, **names))]
+    shape = sketch.shape(rng.choice((2, 2, 3)))
+    one, two = (sketch.tensor(shape, dtype) for _ in range(2))
+    one = chain(sketch, one, rng.choice((0, 0, 1)))
+    if kind < 0.35:
+        three = sketch.tensor(shape, dtype)
+        made = sketch.fill(rng.choice(offered.triple), a=one, b=two, c=three, **names)
+    else:
+        made = sketch.fill(rng.choice(offered.pair), a=one, b=two, **names)
+    return [chain(sketch, sketch.let(made), rng.choice((0, 0, 0, 1)))]
+
+
+def scan(sketch: Sketch) -> list[str]:
+    rng = sketch.rng
+    shape = sketch.shape(rng.choice((1, 2, 2, 3)), most=1 << 22)
+    value = chain(sketch, sketch.tensor(shape, sketch.float_type()), rng.choice((0, 1, 1, 2)))
+    made = sketch.fill(rng.choice(tables().scan.along), a=value, d=_axis(sketch, shape, last=0.7))
+    return [chain(sketch, sketch.let(made), rng.choice((0, 1, 1, 2)))]
+
+
+def pooling(sketch: Sketch) -> list[str]:
+    rng, offered = sketch.rng, tables().pool
+    dtype = sketch.float_type()
+    rank = rng.choice((1, 2, 2, 2, 3))
+    planes = [rng.choice((1, 2, 4, 8)), rng.choice((1, 3, 16, 32))]
+    most = {1: 4096, 2: 128, 3: 24}[rank]
+    shape = [*planes, *(sketch.extent(12, most) for _ in range(rank))]
+    value = chain(sketch, sketch.tensor(shape, dtype), rng.choice((0, 0, 1)))
+    if rank == 2 and rng.random() < 0.15:
+        made = sketch.fill(rng.choice(offered.whole), a=value)
+    else:
+        window = rng.choice((2, 2, 3, 3, 4, 5))
+        stride = rng.choice((1, 2, 2, 3, window))
+        template = rng.choice({1: offered.one, 2: offered.two, 3: offered.three}[rank])
+        made = sketch.fill(template, a=value, w=window, s=stride, q=rng.randint(0, window // 2))
+    return [chain(sketch, sketch.let(made), rng.choice((0, 0, 1, 2)))]
+
+
+def movement(sketch: Sketch) -> list[str]:
+    rng, offered = sketch.rng, tables().move
+    dtype = sketch.float_type()
+    kind = rng.random()
+    if kind < 0.2:
+        shape = sketch.shape(2)
+        table = chain(sketch, sketch.tensor(shape, dtype), rng.choice((0, 0, 1)))
+        count = sketch.extent(2, 4096)
+        chosen = sketch.tensor([count], rng.choice(("int64", "int32")), f"index:{shape[0]}")
+        made = sketch.fill(rng.choice(offered.index), a=table, t=chosen)
+    elif kind < 0.35:
+        value = chain(sketch, sketch.tensor(sketch.shape(2), dtype), rng.choice((0, 1)))
+        made = sketch.fill(rng.choice(offered.created), a=value)
+    else:
+        shape = [2 * max(2, extent // 2) for extent in sketch.shape(2)]
+        template = rng.choice(offered.matrix)
+        values = [sketch.tensor(shape, dtype) for _ in range(2 if "{b}" in template else 1)]
+        values[0] = chain(sketch, values[0], rng.choice((0, 0, 1)))
+        made = sketch.fill(template, **dict(zip("ab", values, strict=False)))
+    return [chain(sketch, sketch.let(made), rng.choice((0, 0, 1, 2)))]
+
+
+def casting(sketch: Sketch) -> list[str]:
+    rng, offered = sketch.rng, tables().cast
+    shape = sketch.shape()
+    if rng.random() < 0.4:
+        dtype = rng.choice(("int8", "uint8", "int32", "int16"))
+        value = sketch.tensor(shape, dtype, "whole")
+        made = sketch.let(sketch.fill(rng.choice(offered.from_whole), a=value))
+        if rng.random() < 0.4:
+            other = sketch.tensor(shape[-1:], "float32")
+            made = sketch.let(f"{made} * {other}")
+        return [chain(sketch, made, rng.choice((0, 0, 1)))]
+    value = chain(sketch, sketch.tensor(shape, sketch.float_type()), rng.choice((0, 1, 2)))
+    if rng.random() < 0.4:
+        scale = sketch.tensor(shape[-1:] if rng.random() < 0.5 else [1], "float32", "rand")
+        value = sketch.let(f"{value} / ({scale} + 0.5)")
+    return [sketch.let(sketch.fill(rng.choice(offered.to), a=value))]
+
+
+def _axis(sketch: Sketch, shape: list[int], last: float = 0.6) -> int:
+    if sketch.rng.random() < last or len(shape) == 1:
+        return -1
+    return sketch.rng.randrange(len(shape))
+
+
+def _axes(sketch: Sketch, shape: list[int]) -> int | tuple[int, ...]:
+    if len(shape) > 2 and sketch.rng.random() < 0.25:
+        first = sketch.rng.randrange(len(shape) - 1)
+        return (first, first + 1)
+    return _axis(sketch, shape)
+
+
+def _words(text: str) -> set[str]:
+    return set("".join(c if c.isalnum() or c == "_" else " " for c in text).split())
+
+
+# How often each is drawn.
+FAMILIES: dict[str, tuple[Family, float]] = {
+    "elementwise": (elementwise, 20.0),
+    "several": (several, 4.0),
+    "lists": (lists, 7.0),
+    "broadcast": (broadcast, 12.0),
+    "whole": (whole_numbers, 4.0),
+    "truth": (truth, 6.0),
+    "fold": (fold, 14.0),
+    "norm": (norm, 14.0),
+    "loss": (loss, 8.0),
+    "optimiser": (optimiser, 5.0),
+    "scan": (scan, 4.0),
+    "pooling": (pooling, 4.0),
+    "movement": (movement, 6.0),
+    "casting": (casting, 5.0),
+}
