@@ -47,12 +47,12 @@ class RowWriter:
     def write(self, row: int) -> Program:
         """`UsageError` (`PlanError` among them) says why there is no program."""
         graph, signature = self.session.capture(row)
-        captured = _Captured(self.session, row, graph, signature)
+        captured = CapturedRow(self.session, row, graph, signature)
         if isinstance(self.writer, PlannedWriter):
             return self._planned(self.writer.planner, captured)
         return self._asked(captured)
 
-    def _planned(self, planner: Planner, captured: _Captured) -> Program:
+    def _planned(self, planner: Planner, captured: CapturedRow) -> Program:
         graph = captured.graph
         plan = planner(graph, self.soc)
         some = replace(plan, variants=plan.variants[: self.candidates])
@@ -67,7 +67,7 @@ class RowWriter:
         cases = _cases(graph)
         return _proven(built, plan, graph, cases, References(captured, cases))
 
-    def _asked(self, captured: _Captured) -> Program:
+    def _asked(self, captured: CapturedRow) -> Program:
         """What somebody else writes, who is told all cases and how the row is called."""
         graph, table = captured.graph, self.session.table
         called = json.dumps(table.rows[captured.row], indent=1, default=str)
@@ -119,7 +119,7 @@ def _cases(graph: Graph) -> list[ProofCase]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Captured:
+class CapturedRow:
     """A captured row as the process that references are asked of."""
 
     session: TableSession

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operators that models are evaluated on, and never trained on: those of the suites."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from npuforge.bench.settings import Settings
+from npuforge.bench.suites import open_suite
+from npuforge.bench.suites.npukernelbench.case_table import rows
+from npuforge.bench.suites.npukernelbench.judged import ADAPTER
+from npuforge.bench.suites.npukernelbench.smaller import scaled
+from npuforge.bench.tables import Table
+from npuforge.bench.tables.programs import CapturedRow
+from npuforge.bench.tables.session import TableSession
+from npuforge.bench.task import Task
+from npuforge.errors import UsageError
+from npuforge.generate.reference import WORKER, ModuleProcess
+from npuforge.plan import CUBE
+from npuforge.spec.session import ModuleSession, operator_name
+
+TABLES = ("npukernelbench",)
+MODULES = ("forge", "kernelbench", "multikernelbench")
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A task of a suite."""
+
+    suite: str
+    task: Task
+
+    @property
+    def name(self) -> str:
+        return self.task.name
+
+    @contextmanager
+    def opened(self) -> Iterator[ModuleProcess]:
+        """The module, captured in its sandbox; `UsageError` where it cannot be."""
+        if self.suite in TABLES:
+            with self._row() as module:
+                yield module
+        else:
+            with ModuleSession(self.task.place, then=WORKER, refused=CUBE) as session:
+                yield session
+
+    @contextmanager
+    def _row(self) -> Iterator[ModuleProcess]:
+        """The first case of a table, at sizes that are quick to compute."""
+        listed = [scaled(row) for row in rows(self.task.place / "validation" / "test_cases.csv")]
+        table = Table(operator_name(self.task.place.name), ADAPTER, self.task.place, listed[:1])
+        with TableSession(table) as session:
+            described = session.describe()[0]
+            if described.error is not None:
+                raise UsageError(described.error)
+            graph, signature = session.capture(0)
+            yield CapturedRow(session, 0, graph, signature)
+
+
+def problems(suite: str, path: Path | None = None) -> list[Problem]:
+    """All tasks of a suite, read from the user's checkout."""
+    if suite not in (*TABLES, *MODULES):
+        raise UsageError(f"no evaluation on {suite!r}; suites: {', '.join((*TABLES, *MODULES))}")
+    settings = Settings(suite=suite, path=str(path) if path is not None else None)
+    return [Problem(suite, task) for task in open_suite(settings).tasks()]

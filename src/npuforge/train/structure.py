@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What makes two operators the same work: their operations and how these hang together.
+
+Names, extents, element types, numbers, and the order of operands where it does not matter are left
+out, so that an operator and its twin (another size, another type, another constant) are one
+structure. Training and evaluation are kept apart by it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from typing import cast
+
+from npuforge.spec.graph import Argument, Extent, Graph, Node, Ref
+
+# Change neither values nor the order of work.
+_SILENT = {"_to_copy", "clone", "alias", "detach", "copy", "lift_fresh_copy"}
+_EITHER_ORDER = {"add", "mul", "maximum", "minimum", "eq", "ne", "logical_and", "logical_or"}
+# Arguments that are axes: which side of the tensor they mean is part of the structure.
+_AXES = {
+    "sum", "mean", "amax", "amin", "var", "prod", "any", "all", "argmax", "argmin", "logsumexp",
+    "_softmax", "_log_softmax", "cumsum", "cumprod", "linalg_vector_norm", "var_mean", "sort",
+    "topk", "cat", "flip", "index_select", "gather",
+}  # fmt: skip
+
+
+def structure(graph: Graph) -> str:
+    """The structure in 16 hexadecimal digits."""
+    return hashlib.sha256("\n".join(lines(graph)).encode()).hexdigest()[:16]
+
+
+def lines(graph: Graph) -> list[str]:
+    """The structure as text: a line for each operation that counts."""
+    return _Writer(graph).lines()
+
+
+class _Writer:
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.nodes = {node.name: node for node in graph.nodes}
+        self.numbers: dict[str, str] = {}
+        self.written: list[str] = []
+
+    def lines(self) -> list[str]:
+        results = sorted(self.reference(result.name) for result in self.graph.results)
+        return [*self.written, "return " + " ".join(results)]
+
+    def reference(self, name: str) -> str:
+        """The short name of a value; what it follows from is written first."""
+        if name in self.numbers:
+            return self.numbers[name]
+        node = self.nodes.get(name)
+        if node is None:
+            return self.numbers.setdefault(name, f"x{self._sources()}")
+        op = _short(node)
+        if op in _SILENT:
+            first = node.args[0] if node.args else None
+            if isinstance(first, Ref):
+                return self.numbers.setdefault(name, self.reference(first.ref))
+        arguments = list(self.arguments(node, op))
+        if op in _EITHER_ORDER:
+            arguments.sort()
+        text = f"{op} {' '.join(arguments)}"
+        self.written.append(text)
+        return self.numbers.setdefault(name, f"v{len(self.written)}")
+
+    def arguments(self, node: Node, op: str) -> Iterator[str]:
+        for argument in [*node.args, *node.kwargs.values()]:
+            yield from self.argument(argument, node, op)
+
+    def argument(self, argument: Argument, node: Node, op: str) -> Iterator[str]:
+        if isinstance(argument, Ref):
+            yield self.reference(argument.ref)
+        elif isinstance(argument, list):
+            for item in cast(list[Argument], argument):
+                yield from self.argument(item, node, op)
+        elif isinstance(argument, int) and not isinstance(argument, bool) and op in _AXES:
+            yield self.axis(argument, node)
+        elif isinstance(argument, int | float | Extent) and not isinstance(argument, bool):
+            return
+        elif isinstance(argument, str) and argument in {"none", "tanh", "amax", "sum", "mean"}:
+            yield argument
+
+    def axis(self, axis: int, node: Node) -> str:
+        first = node.args[0]
+        rank = self._rank(first.ref) if isinstance(first, Ref) else 0
+        return "last" if axis in {-1, rank - 1} else "other"
+
+    def _rank(self, name: str) -> int:
+        if name in self.nodes:
+            return len(self.nodes[name].type.shape)
+        return next(len(s.type.shape) for s in self.graph.sources if s.name == name)
+
+    def _sources(self) -> int:
+        return sum(number.startswith("x") for number in self.numbers.values())
+
+
+def _short(node: Node) -> str:
+    return node.op.removeprefix("aten.").partition(".")[0]
