@@ -28,10 +28,22 @@ class LiveModule:
     def __init__(
         self, model: torch.nn.Module | Callable[..., Any], inputs: Sequence[Any], name: str
     ) -> None:
+        self._open(_namespace(model, inputs), name)
+
+    @classmethod
+    def of_text(cls, text: str, name: str) -> LiveModule:
+        """Of a file's text in the KernelBench form, which is trusted: it runs in this process."""
+        defined: dict[str, Any] = {}
+        exec(compile(text, name, "exec"), defined)
+        live = cls.__new__(cls)
+        live._open(SimpleNamespace(**defined), name)
+        return live
+
+    def _open(self, module: Any, name: str) -> None:
         self._place = tempfile.TemporaryDirectory(prefix="npuforge-live-")
         self.scratch = Path(self._place.name)
         self._name = name
-        self._module = _namespace(model, inputs)
+        self._module = module
         self._captured: Any = None
         self._described: dict[str, Any] = {}
 

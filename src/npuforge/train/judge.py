@@ -57,6 +57,7 @@ class Judged:
     time_us: float | None = None
     problem: str = ""
     built: TwinProgram | None = field(default=None, compare=False, repr=False)
+    plan: Plan | None = field(default=None, compare=False, repr=False)
     proof: Proof | None = field(default=None, compare=False, repr=False)
     timing: TimingReport | None = field(default=None, compare=False, repr=False)
 
@@ -122,7 +123,7 @@ class Bench:
         broken = sum(violation.severity == "error" for violation in proof.violations)
         if not proof.holds:
             return Judged(
-                program, True, True, False, broken, None, proof.failure, built=built, proof=proof
+                program, True, True, False, broken, None, proof.failure, built, plan, proof
             )
         timing = self.time(built, plan) if timed else None
         return Judged(
@@ -132,6 +133,7 @@ class Bench:
             correct=True,
             time_us=timing.time_us if timing is not None else None,
             built=built,
+            plan=plan,
             proof=proof,
             timing=timing,
         )

@@ -18,12 +18,14 @@ from npuforge.bench.tables.programs import CapturedRow
 from npuforge.bench.tables.session import TableSession
 from npuforge.bench.task import Task
 from npuforge.errors import UsageError
+from npuforge.generate.live import LiveModule
 from npuforge.generate.reference import WORKER, ModuleProcess
 from npuforge.plan import CUBE
 from npuforge.spec.session import ModuleSession, operator_name
 
+OWN = "forge"  # our own code: it need not be locked up
 TABLES = ("npukernelbench",)
-MODULES = ("forge", "kernelbench", "multikernelbench")
+MODULES = (OWN, "kernelbench", "multikernelbench")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,10 @@ class Problem:
         if self.suite in TABLES:
             with self._row() as module:
                 yield module
+        elif self.suite == OWN:
+            text = self.task.place.read_text("utf-8")
+            with LiveModule.of_text(text, operator_name(self.task.place.stem)) as live:
+                yield live
         else:
             with ModuleSession(self.task.place, then=WORKER, refused=CUBE) as session:
                 yield session

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The dataset: random operators grown in parallel, part by part, then put together.
+
+A part is a range of operators and a file of its own, written when it is complete; what is there is
+not done again, so that a run may be stopped at any time and resumed. Parts do not depend on each
+other or on who made them, and are put together in order: the dataset follows from seed and count.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+from collections.abc import Callable, Collection, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from pathlib import Path
+
+import msgspec
+
+from npuforge.errors import UsageError
+from npuforge.train.dataset.grow import Grown, grow
+
+PART = 16  # operators
+_SETTINGS = "settings.json"
+Progress = Callable[[int, int], None]  # operators done, operators in all
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """What the records of a folder follow from."""
+
+    seed: int = 0
+    soc: str = "910b2"
+    avoid: str = ""  # fingerprint of the structures that are avoided
+
+
+class Part(msgspec.Struct, frozen=True):
+    """Grown operators of a range."""
+
+    grown: list[Grown]
+
+
+def part_file(folder: Path, number: int) -> Path:
+    return folder / "parts" / f"{number:06d}.json"
+
+
+def open_folder(folder: Path, settings: Settings) -> None:
+    """Begin or resume; `UsageError` where the folder was begun with other settings."""
+    (folder / "parts").mkdir(parents=True, exist_ok=True)
+    file = folder / _SETTINGS
+    if not file.exists():
+        file.write_bytes(msgspec.json.encode(settings))
+        return
+    known = msgspec.json.decode(file.read_bytes(), type=Settings)
+    if known != settings:
+        raise UsageError(f"{folder} was begun with other settings: {known}")
+
+
+def grow_all(
+    folder: Path,
+    settings: Settings,
+    operators: int,
+    avoid: Collection[str],
+    jobs: int,
+    progress: Progress,
+) -> None:
+    """Grow what is missing of the first `operators`."""
+    open_folder(folder, settings)
+    numbers = range(-(-operators // PART))
+    missing = [number for number in numbers if not part_file(folder, number).exists()]
+    done = (len(numbers) - len(missing)) * PART
+    progress(done, operators)
+    if not missing:
+        return
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(jobs, context, _prepare) as pool:
+        waiting: set[Future[None]] = set()
+        for number in missing:
+            if len(waiting) >= 2 * jobs:
+                ended, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+                done += _finish(ended)
+                progress(done, operators)
+            waiting.add(pool.submit(_grow_part, folder, settings, number, frozenset(avoid)))
+        while waiting:
+            ended, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+            done += _finish(ended)
+            progress(min(done, operators), operators)
+
+
+def parts(folder: Path) -> Iterator[Part]:
+    """Parts in their order, as far as they go without a gap."""
+    number = 0
+    while (file := part_file(folder, number)).exists():
+        yield msgspec.json.decode(file.read_bytes(), type=Part)
+        number += 1
+
+
+def _finish(ended: set[Future[None]]) -> int:
+    for future in ended:
+        future.result()
+    return len(ended) * PART
+
+
+def _prepare() -> None:
+    """One thread for each process: there are as many processes as cores."""
+    import torch  # noqa: PLC0415 (takes seconds; workers only)
+
+    torch.set_num_threads(1)
+    torch._logging.set_logs(export=40)
+
+
+def _grow_part(folder: Path, settings: Settings, number: int, avoid: frozenset[str]) -> None:
+    first = number * PART
+    grown = [grow(settings.seed, first + k, settings.soc, avoid) for k in range(PART)]
+    file = part_file(folder, number)
+    scratch = file.with_suffix(f".{os.getpid()}.tmp")
+    scratch.write_bytes(msgspec.json.encode(Part(grown)))
+    scratch.replace(file)

@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Everything one random operator gives: planned, proven and timed, then taught in several ways.
+
+Nothing is written down that the twin did not see: programs are proven, faults are built and run,
+what is called slower was timed.
+"""
+
+from __future__ import annotations
+
+import random
+import warnings
+from collections.abc import Collection, Generator, Iterator
+from dataclasses import dataclass, field
+
+from npuforge.errors import NpuforgeError
+from npuforge.generate.cases import fewer_rows, operand_shapes
+from npuforge.generate.live import LiveModule
+from npuforge.generate.lm.form import plain
+from npuforge.generate.lm.task import OPERATOR, SYSTEM, task_text
+from npuforge.lower.tiling import Tiling, compute_tiling
+from npuforge.plan import Plan, planner
+from npuforge.tile.source import TileError
+from npuforge.train.dataset.faults import faults, seeded
+from npuforge.train.dataset.reasoning import reasoning
+from npuforge.train.dataset.record import Chat, GrownTask, Message, Origin, Preference, Record
+from npuforge.train.dataset.vendor import ascendc_record, project_record
+from npuforge.train.judge import Bench, Judged
+from npuforge.train.operators.draw import Drawn, draw
+from npuforge.train.structure import structure
+
+_TRIED = 5  # faults tried for each operator
+_BUILT = 1  # of these, how many may get as far as the twin, which takes a second each
+_COMPARED = 0.35  # share of operators whose variants are compared
+_NOTABLE = 1.05  # times as slow, to be called slower
+
+
+@dataclass(slots=True)
+class Grown:
+    """The records of an operator; `reason` says why there are none."""
+
+    index: int
+    family: str
+    structure: str = ""
+    records: list[Record] = field(default_factory=list)
+    reason: str = ""
+
+
+def grow(seed: int, index: int, soc: str = "910b2", avoid: Collection[str] = ()) -> Grown:
+    """The operator of that number; one whose structure is to be avoided gives nothing."""
+    drawn = draw(seed, index)
+    grown = Grown(index, drawn.family)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            with LiveModule.of_text(drawn.source, OPERATOR) as live:
+                bench = Bench(live, soc)
+                grown.structure = structure(bench.graph)
+                if grown.structure in avoid:
+                    grown.reason = "its structure is kept for evaluation"
+                    return grown
+                plan = planner.plan(bench.canonical, soc)
+                grown.records = list(_Teacher(drawn, bench, plan, grown.structure).records())
+    except (NpuforgeError, TileError) as error:
+        grown.reason = (str(error).splitlines() or [type(error).__name__])[0]
+    if not grown.records and not grown.reason:
+        grown.reason = "not proven"
+    return grown
+
+
+@dataclass(slots=True)
+class _Teacher:
+    drawn: Drawn
+    bench: Bench
+    planned: Plan
+    structure: str
+
+    @property
+    def origin(self) -> Origin:
+        drawn = self.drawn
+        return Origin(
+            family=drawn.family, structure=self.structure, seed=drawn.seed, index=drawn.index
+        )
+
+    @property
+    def question(self) -> list[Message]:
+        text = task_text(self.bench.canonical)
+        return [Message("system", SYSTEM), Message("user", text)]
+
+    def records(self) -> Iterator[Record]:
+        right = self.bench.judge_program(plain(self.planned.variants[0].program), timed=True)
+        if not right.correct or right.timing is None:
+            raise NpuforgeError(f"not proven: {right.problem}")
+        rng = random.Random(f"npuforge faults {self.drawn.seed} {self.drawn.index}")
+        tiling = self.tiling(right)
+        answer = self.answer(right, tiling)
+        yield Chat(messages=[*self.question, answer], source="kernel", origin=self.origin)
+        yield ascendc_record(self.drawn, right, tiling, self.origin)
+        yield project_record(self.drawn, right, tiling, self.origin)
+        yield from self.repairs(right, answer, rng)
+        best = right
+        if len(self.planned.variants) > 1 and rng.random() < _COMPARED:
+            best = yield from self.compared(right, answer)
+        yield GrownTask(
+            prompt=self.question,
+            module=self.drawn.source,
+            best_us=best.time_us,
+            origin=self.origin,
+        )
+
+    def tiling(self, judged: Judged) -> Tiling:
+        assert judged.built is not None
+        assert judged.plan is not None
+        sizes = fewer_rows(self.bench.graph, None)
+        shapes = operand_shapes(judged.plan, self.bench.graph, sizes)
+        return compute_tiling(judged.built.lowered, shapes)
+
+    def answer(self, judged: Judged, tiling: Tiling) -> Message:
+        assert judged.built is not None
+        thought = reasoning(
+            self.bench.canonical, judged.built.lowered, judged.program, tiling, judged.timing
+        )
+        return Message("assistant", f"<think>\n{thought}\n</think>\n{judged.program}")
+
+    def repairs(self, right: Judged, answer: Message, rng: random.Random) -> Iterator[Record]:
+        """Programs with a fault, what the compiler or the twin says to them, and the repair."""
+        built = 0
+        for name in rng.sample(sorted(faults()), _TRIED):
+            wrong = seeded(right.program, name, rng)
+            if wrong is None:
+                continue
+            judged = self.bench.judge_program(wrong) if built < _BUILT else None
+            if judged is None:
+                return
+            built += judged.parsed
+            if judged.correct or not judged.problem:
+                continue
+            yield self.repair(wrong, judged, answer)
+            if judged.compiled:
+                yield Preference(
+                    prompt=self.question,
+                    chosen=[answer],
+                    rejected=[_instead(answer, right.program, wrong)],
+                    why="wrong",
+                    origin=self.origin,
+                )
+
+    def repair(self, wrong: str, judged: Judged, answer: Message) -> Chat:
+        said = "It does not compile" if not judged.compiled else "It runs and is wrong"
+        asked = (
+            f"{self.question[-1].content}This program was written for it:\n{wrong}"
+            f"{said}: {judged.problem}\nWrite it correctly.\n"
+        )
+        return Chat(
+            messages=[self.question[0], Message("user", asked), answer],
+            source="repair",
+            origin=self.origin,
+        )
+
+    def compared(self, right: Judged, answer: Message) -> Generator[Record, None, Judged]:
+        """The variants against each other; the value is the fastest that is proven."""
+        best, best_answer = right, answer
+        for variant in self.planned.variants[1:]:
+            other = self.bench.judge_program(plain(variant.program), timed=True)
+            if not other.correct or not other.time_us or not best.time_us:
+                continue
+            said = self.answer(other, self.tiling(other))
+            (fast, chosen), (slow, rejected) = sorted(
+                [(best, best_answer), (other, said)], key=lambda pair: pair[0].time_us or 0.0
+            )
+            assert fast.time_us is not None
+            assert slow.time_us is not None
+            if slow.time_us >= _NOTABLE * fast.time_us:
+                yield Preference(
+                    prompt=self.question,
+                    chosen=[chosen],
+                    rejected=[rejected],
+                    why="slower",
+                    origin=self.origin,
+                )
+            best, best_answer = fast, chosen
+        return best
+
+
+def _instead(answer: Message, right: str, wrong: str) -> Message:
+    return Message("assistant", answer.content.replace(right, wrong))

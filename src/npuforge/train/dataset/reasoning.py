@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Why a program is as it is, in numbers that the compiler and the twin gave.
+
+What goes through memory; what each kernel keeps of every element, which is what its tile's size
+follows from; what that comes to at the given sizes; how many cores take part; what bounds the time.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+
+from npuforge import dtypes
+from npuforge.lower.buffers import BufferPlan
+from npuforge.lower.compiler import Lowered
+from npuforge.lower.kernel_class import KernelCode
+from npuforge.lower.tiling import Tiling
+from npuforge.spec.graph import Graph, TensorType
+from npuforge.tile import chip_constants
+from npuforge.tile.expr import text
+from npuforge.twin.timing.report import TimingReport
+
+_MOST_KERNELS = 3
+_EACH = re.compile(r"tl\.ub_bytes\(\) - .*\) // (\(.*?\)|\d+)(?=,|\)|$)", re.MULTILINE)
+
+
+def reasoning(
+    graph: Graph, lowered: Lowered, program: str, tiling: Tiling, timing: TimingReport | None
+) -> str:
+    """A line for each thought."""
+    return "\n".join(_lines(graph, lowered, program, tiling, timing))
+
+
+def _lines(
+    graph: Graph, lowered: Lowered, program: str, tiling: Tiling, timing: TimingReport | None
+) -> Iterator[str]:
+    yield _traffic(graph)
+    sums = _EACH.findall(program)
+    kernels = lowered.kernels[:_MOST_KERNELS]
+    for code in kernels:
+        kept = _kept(code)
+        if kept:
+            yield f"{code.kernel.name}: {kept}"
+    if sums:
+        yield "of the unified buffer: " + "; ".join(part.strip("()") for part in sums)
+    constants = chip_constants(lowered.soc)
+    yield (
+        f"{lowered.soc}: {int(constants['ub_bytes'])} bytes, {int(constants['cores'])} cores: "
+        + ", ".join(_sizes(tiling))
+    )
+    if timing is not None:
+        yield f"{timing.time_us:.1f} us, bound by {timing.bottleneck.kind}"
+
+
+def _traffic(graph: Graph) -> str:
+    kinds = {node.name: node.type for node in graph.nodes if node.types and node.types[0]}
+    kinds |= {source.name: source.type for source in graph.sources}
+    inputs = sum(_bytes(source.type) for source in graph.sources)
+    outputs = sum(_bytes(kinds[result.name]) for result in graph.results)
+    return f"{_size(inputs)} in, {_size(outputs)} out"
+
+
+def _kept(code: KernelCode) -> str:
+    """Bytes of every buffer that grows with the tile, copies counted."""
+    return ", ".join(
+        f"{name} {_copies(plan)}"
+        for name, plan in code.plan.buffers.items()
+        if name not in code.plan.memory
+        and any(text(extent) == "tile" for extent in plan.buffer.shape)
+    )
+
+
+def _copies(plan: BufferPlan) -> str:
+    if plan.buffer.dtype is None:
+        return "1/8"
+    size = plan.buffer.dtype.bits // 8
+    return f"{plan.depth}x{size}" if plan.depth > 1 else str(size)
+
+
+def _sizes(tiling: Tiling) -> Iterator[str]:
+    for name, value in tiling.values.items():
+        if re.fullmatch(r"(tile|perCore|units|cols|rows)\d*", name) and float(value).is_integer():
+            yield f"{name} {int(value)}"
+    yield f"{tiling.blocks} cores at work"
+
+
+def _bytes(kind: TensorType) -> int:
+    return math.prod(kind.shape) * max(1, dtypes.find(kind.dtype).bits // 8)
+
+
+def _size(count: int) -> str:
+    for unit, factor in (("GB", 10**9), ("MB", 10**6), ("KB", 10**3)):
+        if count >= factor:
+            return f"{count / factor:.1f} {unit}"
+    return f"{count} bytes"

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Lines of the dataset: chat and preference records, as TRL and `datasets` read them."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+Source = Literal["kernel", "ascendc", "project", "repair", "document", "preference"]
+
+
+class Message(msgspec.Struct, frozen=True):
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+class Origin(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a record comes from: the random operator of `seed` and `index`, and its structure."""
+
+    family: str = ""
+    structure: str = ""
+    seed: int = 0
+    index: int = 0
+
+
+class Chat(msgspec.Struct, frozen=True, kw_only=True, tag="chat"):
+    messages: list[Message]
+    source: Source
+    origin: Origin
+
+
+class Preference(msgspec.Struct, frozen=True, kw_only=True, tag="preference"):
+    """`why`: `wrong` (the rejected one compiles and is wrong) or `slower`."""
+
+    prompt: list[Message]
+    chosen: list[Message]
+    rejected: list[Message]
+    why: Literal["wrong", "slower"]
+    source: Source = "preference"
+    origin: Origin
+
+
+class GrownTask(msgspec.Struct, frozen=True, kw_only=True, tag="task"):
+    """A question for reinforcement: what is asked, and the module that answers are judged by."""
+
+    prompt: list[Message]
+    module: str
+    best_us: float | None
+    origin: Origin
+
+
+Record = Chat | Preference | GrownTask
