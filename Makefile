@@ -26,10 +26,11 @@ lint: $(READY)
 
 # torch first and by itself: whichever build of this version the package index in use offers (CPU
 # only or with GPU support) decides about its own dependencies.
-$(READY): requirements.lock requirements-embeddings.lock pyproject.toml
+$(READY): requirements.lock requirements-embeddings.lock requirements-train.lock pyproject.toml
 	test -x $(VENV)/bin/python || $(PYTHON) -m venv $(VENV)
 	$(PIP) install --quiet "$$(grep '^torch==' requirements.lock)"
 	$(PIP) install --quiet -r requirements.lock
 	$(PIP) install --quiet --no-deps -r requirements-embeddings.lock
+	$(PIP) install --quiet --no-deps -r requirements-train.lock
 	$(PIP) install --quiet --no-deps -e .
 	touch $@

@@ -31,6 +31,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "npuforge.cli.knowledge:knowledge",
         "Entries that ran: search, add, distill, undo.",
     ),
+    "train": ("npuforge.cli.train:train", "Train a model that writes kernels."),
     "doctor": (
         "npuforge.cli.doctor:doctor",
         "What works on this machine, and how to fix the rest.",

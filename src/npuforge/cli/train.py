@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`npuforge train`: a tokenizer, then supervised, preference and reward training."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from npuforge.cli.output import console, json_option, write_json
+
+if TYPE_CHECKING:
+    from npuforge.train.runs import Request, Run
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+_FILE = click.Path(path_type=Path, dir_okay=False)
+_FOLDER = click.Path(path_type=Path, file_okay=False)
+
+
+@click.group()
+def train() -> None:
+    """Train a model that writes kernels.
+
+    Start several GPUs with `accelerate launch -m npuforge.cli train ...`.
+    """
+
+
+def _run_options(command: Command) -> Command:
+    for option in reversed(
+        (
+            click.argument("data", nargs=-1, required=True, type=_FILE),
+            click.option(
+                "--model",
+                required=True,
+                metavar="MODEL",
+                help="A folder, a .gguf file, or a configuration to begin from nothing.",
+            ),
+            click.option("--tokenizer", type=_FOLDER, help="Where the model brings none."),
+            click.option("--out", required=True, type=_FOLDER, help="The run's folder."),
+            click.option(
+                "--recipe",
+                "recipe_name",
+                default="paper",
+                show_default=True,
+                metavar="NAME|FILE",
+                help="Hyper-parameters: paper, embedded, or a TOML file.",
+            ),
+            click.option(
+                "--set",
+                "changes",
+                multiple=True,
+                metavar="KEY=VALUE",
+                help="Another value of the recipe.",
+            ),
+            click.option("--lora", is_flag=True, help="Train an adapter, not the whole model."),
+            click.option("--resume", is_flag=True, help="Go on from the last checkpoint."),
+            click.option(
+                "--limit",
+                "limit_s",
+                type=click.FloatRange(min=0, min_open=True),
+                metavar="SECONDS",
+                help="Stop with a checkpoint after so long.",
+            ),
+            json_option,
+        )
+    ):
+        command = option(command)
+    return command
+
+
+@train.command()
+@click.argument("data", nargs=-1, required=True, type=_FILE)
+@click.option("--vocab", type=click.IntRange(min=1), default=8192, show_default=True, help="Size.")
+@click.option("--out", required=True, type=_FOLDER, help="The tokenizer's folder.")
+@json_option
+def tokenizer(data: tuple[Path, ...], vocab: int, out: Path, json_out: str | None) -> int:
+    """Fit a tokenizer to the messages of DATA (JSON lines)."""
+    import msgspec  # noqa: PLC0415
+
+    from npuforge.train.tokenizer import fit  # noqa: PLC0415
+
+    found = fit(data, vocab, out)
+    if json_out is not None:
+        write_json(msgspec.json.encode(found).decode(), json_out)
+    if json_out != "-":
+        console(json_out).print(
+            f"{out}: {found['vocabulary']} tokens, {found['bytes_per_token']} bytes a token"
+        )
+    return 0
+
+
+@train.command()
+@_run_options
+@click.option("--eval", "held_out", multiple=True, type=_FILE, help="Records held out.")
+def sft(
+    recipe_name: str,
+    changes: tuple[str, ...],
+    held_out: tuple[Path, ...],
+    json_out: str | None,
+    **fields: Any,
+) -> int:
+    """Train on the conversations of DATA (JSON lines with `messages`)."""
+    from npuforge.train.recipe import Sft, load  # noqa: PLC0415
+    from npuforge.train.sft import train as train_sft  # noqa: PLC0415
+
+    recipe = load(Sft, recipe_name, changes)
+    return _report(train_sft(_request(fields), recipe, held_out), fields["out"], json_out)
+
+
+def _request(fields: dict[str, Any]) -> Request:
+    from npuforge.train.runs import Request  # noqa: PLC0415
+
+    return Request(**{**fields, "data": list(fields["data"])})
+
+
+def _report(run: Run, out: Path, json_out: str | None) -> int:
+    import msgspec  # noqa: PLC0415
+
+    from npuforge.train.runs import main_process  # noqa: PLC0415
+
+    if main_process():
+        if json_out is not None:
+            write_json(msgspec.json.encode(run).decode(), json_out)
+        if json_out != "-":
+            loss = run.final.get("train_loss", float("nan"))
+            console(json_out).print(
+                f"{out}: {run.status} after {run.steps} steps and {run.seconds:.0f} s,"
+                f" mean loss {loss:.4g}"
+            )
+            if run.status == "interrupted":
+                console(json_out).print("go on with --resume")
+    return 0 if run.status == "finished" else 130

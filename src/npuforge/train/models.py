@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Open what `--model` names: a folder, a GGUF file, or a configuration to begin from nothing."""
+
+from __future__ import annotations
+
+import tomllib
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from npuforge.errors import UsageError
+
+Kind = Literal["folder", "gguf", "scratch"]
+
+
+class Opened(msgspec.Struct):
+    """A model and its tokenizer, in float32 on the CPU."""
+
+    model: Any
+    tokenizer: Any
+    kind: Kind
+
+
+def configurations() -> list[str]:
+    """Configurations of the package."""
+    folder = files(__package__).joinpath("configs")
+    return sorted(entry.name[:-5] for entry in folder.iterdir() if entry.name.endswith(".toml"))
+
+
+def open_model(name: str, tokenizer: Path | None, attention: str) -> Opened:
+    """The model of that name; `tokenizer` is a folder, needed where the model brings none."""
+    path = Path(name)
+    if name in configurations() or path.suffix == ".toml":
+        return _scratch(name, tokenizer, attention)
+    if path.suffix == ".gguf" and path.is_file():
+        model = _load(path.parent, attention, gguf_file=path.name)
+        return Opened(model, open_tokenizer(tokenizer or path), "gguf")
+    if (path / "config.json").is_file():
+        return Opened(_load(path, attention), open_tokenizer(tokenizer or path), "folder")
+    raise UsageError(
+        f"no model {name}: give a folder with config.json, a .gguf file, a .toml configuration"
+        f" or one of {', '.join(configurations())}"
+    )
+
+
+def open_tokenizer(path: Path) -> Any:
+    """The tokenizer of a folder or of a GGUF file."""
+    from transformers import AutoTokenizer  # noqa: PLC0415
+
+    gguf = path.suffix == ".gguf"
+    if not gguf and not (path / "tokenizer.json").is_file():
+        raise UsageError(f"no tokenizer in {path}: it has no tokenizer.json")
+    try:
+        if gguf:
+            found = AutoTokenizer.from_pretrained(path.parent, gguf_file=path.name)
+        else:
+            found = AutoTokenizer.from_pretrained(path)
+    except (OSError, ValueError) as error:
+        raise UsageError(f"cannot read the tokenizer of {path}: {error}") from error
+    if found.eos_token is None or found.chat_template is None:
+        raise UsageError(f"the tokenizer of {path} has no chat template or no end token")
+    if found.pad_token is None:
+        found.pad_token = found.eos_token
+    return found
+
+
+def _load(folder: Path, attention: str, **extra: str) -> Any:
+    import torch  # noqa: PLC0415
+    from transformers import AutoModelForCausalLM  # noqa: PLC0415
+
+    try:
+        return AutoModelForCausalLM.from_pretrained(
+            folder, dtype=torch.float32, attn_implementation=attention, **extra
+        )
+    except (OSError, ValueError, ImportError) as error:
+        raise UsageError(
+            f"cannot read the model {extra.get('gguf_file', folder)}: {error}"
+        ) from error
+
+
+def _scratch(name: str, tokenizer: Path | None, attention: str) -> Opened:
+    from transformers import LlamaConfig, LlamaForCausalLM  # noqa: PLC0415
+
+    if tokenizer is None:
+        raise UsageError(f"{name} begins from nothing: give it a tokenizer with --tokenizer DIR")
+    words = open_tokenizer(tokenizer)
+    config = LlamaConfig(
+        **_configuration(name),
+        vocab_size=len(words),
+        bos_token_id=words.bos_token_id,
+        eos_token_id=words.eos_token_id,
+        pad_token_id=words.pad_token_id,
+        attn_implementation=attention,
+    )
+    return Opened(LlamaForCausalLM(config), words, "scratch")
+
+
+def _configuration(name: str) -> dict[str, Any]:
+    try:
+        if name in configurations():
+            text = files(__package__).joinpath("configs", f"{name}.toml").read_text("utf-8")
+        else:
+            text = Path(name).read_text("utf-8")
+        values = tomllib.loads(text)
+    except OSError as error:
+        raise UsageError(f"cannot read {name}: {error.strerror}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"{name}: {error}") from error
+    width, heads = values.get("hidden_size"), values.get("num_attention_heads")
+    if not (isinstance(width, int) and isinstance(heads, int) and heads > 0 and width % heads == 0):
+        raise UsageError(f"{name}: hidden_size is not a multiple of num_attention_heads")
+    return values

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The records that training reads: JSON lines of one form, each checked, faults named by line."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+import msgspec
+
+from npuforge.errors import UsageError
+
+
+class Message(msgspec.Struct, frozen=True):
+    """One turn of a conversation."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+class Chat(msgspec.Struct, frozen=True):
+    """A conversation to learn from; other keys of the record say where it comes from."""
+
+    messages: list[Message]
+
+
+class Preference(msgspec.Struct, frozen=True):
+    """Two answers to one prompt, of which the first is better."""
+
+    prompt: list[Message]
+    chosen: list[Message]
+    rejected: list[Message]
+
+
+class TaskRecord(msgspec.Struct, frozen=True):
+    """A prompt and what a judge needs to judge its answers; the judge alone reads `task`."""
+
+    prompt: list[Message]
+    task: dict[str, Any]
+
+
+Record = TypeVar("Record", Chat, Preference, TaskRecord)
+
+
+def read(paths: Sequence[Path], form: type[Record]) -> list[Record]:
+    """All records of the files, in order."""
+    decoder = msgspec.json.Decoder(form)
+    records = []
+    for path, number, line in lines(paths):
+        try:
+            record = decoder.decode(line)
+            _complete(record)
+        except (msgspec.DecodeError, ValueError) as error:
+            raise UsageError(f"{path}:{number}: not a {_NAMES[form]} record: {error}") from error
+        records.append(record)
+    if not records:
+        raise UsageError(f"no records in {', '.join(map(str, paths))}")
+    return records
+
+
+def lines(paths: Sequence[Path]) -> Iterator[tuple[Path, int, bytes]]:
+    """Each line that is not blank, with where it stands."""
+    for path in paths:
+        try:
+            with path.open("rb") as stream:
+                for number, line in enumerate(stream, 1):
+                    if line.strip():
+                        yield path, number, line
+        except OSError as error:
+            raise UsageError(f"cannot read {path}: {error.strerror}") from error
+
+
+def digest(paths: Sequence[Path]) -> str:
+    """SHA-256 of the files' bytes, one after another."""
+    found = hashlib.sha256()
+    for path in paths:
+        with path.open("rb") as stream:
+            while block := stream.read(1 << 20):
+                found.update(block)
+    return found.hexdigest()
+
+
+def as_dicts(messages: Sequence[Message]) -> list[dict[str, str]]:
+    """Messages as chat templates want them."""
+    return [{"role": message.role, "content": message.content} for message in messages]
+
+
+_NAMES: dict[type, str] = {Chat: "chat", Preference: "preference", TaskRecord: "task"}
+
+
+def _complete(record: Chat | Preference | TaskRecord) -> None:
+    if isinstance(record, Chat):
+        if not any(message.role == "assistant" for message in record.messages):
+            raise ValueError("no message of the assistant")
+        return
+    if not record.prompt or record.prompt[-1].role == "assistant":
+        raise ValueError("the prompt does not end with a question")
+    if isinstance(record, Preference):
+        for name, answer in (("chosen", record.chosen), ("rejected", record.rejected)):
+            if [message.role for message in answer] != ["assistant"]:
+                raise ValueError(f"{name} is not one message of the assistant")
