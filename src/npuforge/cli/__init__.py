@@ -31,6 +31,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "npuforge.cli.knowledge:knowledge",
         "Entries that ran: search, add, distill, undo.",
     ),
+    "dataset": ("npuforge.cli.dataset:dataset", "Records to train on, from operators that ran."),
     "train": ("npuforge.cli.train:train", "Train a model that writes kernels."),
     "doctor": (
         "npuforge.cli.doctor:doctor",

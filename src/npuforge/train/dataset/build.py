@@ -8,6 +8,7 @@ other or on who made them, and are put together in order: the dataset follows fr
 
 from __future__ import annotations
 
+import logging
 import multiprocessing
 import os
 from collections.abc import Callable, Collection, Iterator
@@ -104,7 +105,7 @@ def _prepare() -> None:
     import torch  # noqa: PLC0415 (takes seconds; workers only)
 
     torch.set_num_threads(1)
-    torch._logging.set_logs(export=40)
+    logging.getLogger("torch").setLevel(logging.ERROR)  # an extent of one is nothing to warn of
 
 
 def _grow_part(folder: Path, settings: Settings, number: int, avoid: frozenset[str]) -> None:

@@ -22,7 +22,15 @@ from npuforge.plan import Plan, planner
 from npuforge.tile.source import TileError
 from npuforge.train.dataset.faults import faults, seeded
 from npuforge.train.dataset.reasoning import reasoning
-from npuforge.train.dataset.record import Chat, GrownTask, Message, Origin, Preference, Record
+from npuforge.train.dataset.record import (
+    Chat,
+    GrownTask,
+    JudgedBy,
+    Message,
+    Origin,
+    Preference,
+    Record,
+)
 from npuforge.train.dataset.vendor import ascendc_record, project_record
 from npuforge.train.judge import Bench, Judged
 from npuforge.train.operators.draw import Drawn, draw
@@ -102,8 +110,7 @@ class _Teacher:
             best = yield from self.compared(right, answer)
         yield GrownTask(
             prompt=self.question,
-            module=self.drawn.source,
-            best_us=best.time_us,
+            task=JudgedBy(self.drawn.source, best.time_us),
             origin=self.origin,
         )
 

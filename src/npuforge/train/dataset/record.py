@@ -41,12 +41,18 @@ class Preference(msgspec.Struct, frozen=True, kw_only=True, tag="preference"):
     origin: Origin
 
 
-class GrownTask(msgspec.Struct, frozen=True, kw_only=True, tag="task"):
-    """A question for reinforcement: what is asked, and the module that answers are judged by."""
+class JudgedBy(msgspec.Struct, frozen=True):
+    """What answers are judged by: the module's text, and the best time that is known."""
 
-    prompt: list[Message]
     module: str
     best_us: float | None
+
+
+class GrownTask(msgspec.Struct, frozen=True, kw_only=True, tag="task"):
+    """A question for reinforcement."""
+
+    prompt: list[Message]
+    task: JudgedBy
     origin: Origin
 
 

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`npuforge dataset build`: records to train on, from operators that ran."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import click
+
+
+@click.group()
+def dataset() -> None:
+    """Records to train on, grown from operators that were proven on the twin."""
+
+
+@dataset.command()
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="Folder; resumed.")
+@click.option("--operators", type=click.IntRange(1), default=2000, show_default=True)
+@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--soc", default="910b2", show_default=True)
+@click.option("--jobs", type=click.IntRange(1), default=os.cpu_count(), show_default="cores")
+def build(out: Path, operators: int, seed: int, soc: str, jobs: int) -> None:
+    """Grow random operators and put their records together.
+
+    Run it again to go on where it was stopped; the records follow from seed and number of operators
+    alone.
+    """
+    from npuforge.train.dataset.assemble import assemble  # noqa: PLC0415 (imports torch)
+    from npuforge.train.dataset.build import Settings, grow_all, parts  # noqa: PLC0415
+    from npuforge.train.dataset.documents import document_records  # noqa: PLC0415
+    from npuforge.train.evaluate.structures import evaluated, fingerprint  # noqa: PLC0415
+
+    started = time.monotonic()
+    before: list[int] = []
+
+    def progress(done: int, total: int) -> None:
+        before.append(done)
+        seconds = time.monotonic() - started
+        rate = (done - before[0]) / seconds if seconds > 1 else 0.0
+        left = f", {(total - done) / rate / 60:.0f} min left" if rate else ""
+        click.echo(f"{done} of {total} operators{left}")
+
+    settings = Settings(seed=seed, soc=soc, avoid=fingerprint())
+    grow_all(out, settings, operators, evaluated(), jobs, progress)
+    counts = assemble(parts(out), document_records(), evaluated(), out)
+    total = sum(counts.records.values())
+    click.echo(f"{total} records of {counts.grown} operators: {out}/README.md")

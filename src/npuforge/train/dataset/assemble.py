@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Parts put together: without repetition, split by structure, as files to train on.
+
+* `chat.jsonl`, `preference.jsonl`, `tasks.jsonl`: what is trained on
+* `validation.jsonl`: chat records of structures that no other file has
+* `README.md`: the card
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import BinaryIO
+
+import msgspec
+
+from npuforge.train.dataset.build import Part
+from npuforge.train.dataset.card import card
+from npuforge.train.dataset.record import Chat, GrownTask, Preference, Record
+
+MOST_ALIKE = 12  # operators of one structure
+_HELD_OUT = 50  # one structure in so many is for validation
+FILES = {Chat: "chat.jsonl", Preference: "preference.jsonl", GrownTask: "tasks.jsonl"}
+VALIDATION = "validation.jsonl"
+
+
+@dataclass(slots=True)
+class Counts:
+    """What went into the files, and what was left out."""
+
+    operators: int = 0
+    grown: int = 0
+    records: Counter[str] = field(default_factory=Counter)
+    families: Counter[str] = field(default_factory=Counter)
+    reasons: Counter[str] = field(default_factory=Counter)
+    repeated: int = 0
+    structures: set[str] = field(default_factory=set)
+
+
+def assemble(
+    parts: Iterable[Part], documents: Iterable[Chat], avoid: Collection[str], out: Path
+) -> Counts:
+    """Write all files; the counts are those of the card."""
+    out.mkdir(parents=True, exist_ok=True)
+    counts = Counts()
+    names = [*FILES.values(), VALIDATION]
+    opened = {name: (out / f"{name}.tmp").open("wb") for name in names}
+    try:
+        _write(opened, [*_kept(parts, avoid, counts)], documents, counts)
+    finally:
+        for file in opened.values():
+            file.close()
+    for name in names:
+        (out / f"{name}.tmp").replace(out / name)
+    (out / "README.md").write_text(card(counts), "utf-8")
+    return counts
+
+
+def held_out(structure: str) -> bool:
+    """Whether operators of this structure are for validation."""
+    return int(structure, 16) % _HELD_OUT == 0
+
+
+def _write(
+    opened: Mapping[str, BinaryIO], kept: list[Record], documents: Iterable[Chat], counts: Counts
+) -> None:
+    seen: set[bytes] = set()
+    for record in [*kept, *documents]:
+        line = msgspec.json.encode(record)
+        mark = hashlib.sha256(_content(record)).digest()
+        if mark in seen:
+            counts.repeated += 1
+            continue
+        seen.add(mark)
+        structure = record.origin.structure
+        if structure and held_out(structure):
+            if not (isinstance(record, Chat) and record.source == "kernel"):
+                continue
+            name, kind = VALIDATION, "validation"
+        else:
+            name = FILES[type(record)]
+            kind = "task" if isinstance(record, GrownTask) else record.source
+        opened[name].write(line + b"\n")
+        counts.records[kind] += 1
+
+
+def _kept(parts: Iterable[Part], avoid: Collection[str], counts: Counts) -> Iterator[Record]:
+    """Records of operators that may be trained on, not too many of one structure."""
+    alike: Counter[str] = Counter()
+    for part in parts:
+        for grown in part.grown:
+            counts.operators += 1
+            if grown.reason:
+                counts.reasons[_kind(grown.reason)] += 1
+            elif grown.structure in avoid:
+                counts.reasons["its structure is kept for evaluation"] += 1
+            elif alike[grown.structure] >= MOST_ALIKE:
+                counts.reasons["enough of its structure"] += 1
+            else:
+                alike[grown.structure] += 1
+                counts.grown += 1
+                counts.families[grown.family] += 1
+                counts.structures.add(grown.structure)
+                yield from grown.records
+
+
+def _content(record: Record) -> bytes:
+    """What makes it the same record, wherever it comes from."""
+    if isinstance(record, Chat):
+        return msgspec.json.encode(record.messages)
+    if isinstance(record, Preference):
+        return msgspec.json.encode([record.prompt, record.chosen, record.rejected])
+    return msgspec.json.encode(record.prompt)
+
+
+def _kind(reason: str) -> str:
+    """Reasons without what is particular to one operator."""
+    if "no plan for this operation" in reason:
+        return "an operation without a plan"
+    if reason.startswith("not proven"):
+        return "not proven"
+    return "kept for evaluation" if "evaluation" in reason else "no plan"
