@@ -33,6 +33,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "dataset": ("npuforge.cli.dataset:dataset", "Records to train on, from operators that ran."),
     "train": ("npuforge.cli.train:train", "Train a model that writes kernels."),
+    "evaluate": (
+        "npuforge.cli.evaluate:evaluate",
+        "CR and ER at k of a model on unseen operators.",
+    ),
     "doctor": (
         "npuforge.cli.doctor:doctor",
         "What works on this machine, and how to fix the rest.",

@@ -11,8 +11,10 @@ preference pairs and evaluations all ask this.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 from npuforge.errors import UsageError
 from npuforge.generate.cases import (
@@ -23,8 +25,9 @@ from npuforge.generate.cases import (
     operand_shapes,
     operand_values,
 )
+from npuforge.generate.live import LiveModule
 from npuforge.generate.lm.answer import held, own_operands, program_in
-from npuforge.generate.lm.task import canonical
+from npuforge.generate.lm.task import OPERATOR, canonical
 from npuforge.generate.proof import Proof, prove
 from npuforge.generate.reference import ModuleProcess, References
 from npuforge.generate.written.signature import signature_of
@@ -55,6 +58,7 @@ class Judged:
     correct: bool = False
     violations: int = 0
     time_us: float | None = None
+    baseline_us: float | None = None  # the best that is known, where somebody said so
     problem: str = ""
     built: TwinProgram | None = field(default=None, compare=False, repr=False)
     plan: Plan | None = field(default=None, compare=False, repr=False)
@@ -123,7 +127,14 @@ class Bench:
         broken = sum(violation.severity == "error" for violation in proof.violations)
         if not proof.holds:
             return Judged(
-                program, True, True, False, broken, None, proof.failure, built, plan, proof
+                program,
+                parsed=True,
+                compiled=True,
+                violations=broken,
+                problem=proof.failure,
+                built=built,
+                plan=plan,
+                proof=proof,
             )
         timing = self.time(built, plan) if timed else None
         return Judged(
@@ -148,3 +159,26 @@ class Bench:
             return built.time(shapes, values=values, limits=_LIMITS).timing
         except UsageError:
             return None
+
+
+class TwinJudge:
+    """Judges answers to tasks of our own making: `task` has the module's text and the best time
+    known. Modules stay open for a while, as many answers to one come in a row."""
+
+    _KEPT = 4
+
+    def __init__(self) -> None:
+        self._open: dict[str, tuple[Bench, ExitStack]] = {}
+
+    def judge(self, task: dict[str, Any], text: str) -> Judged:
+        judged = self._bench(str(task["module"])).judge(text, timed=True)
+        return replace(judged, baseline_us=task.get("best_us"))
+
+    def _bench(self, module: str) -> Bench:
+        if module not in self._open:
+            while len(self._open) >= self._KEPT:
+                self._open.pop(next(iter(self._open)))[1].close()
+            stack = ExitStack()
+            live = stack.enter_context(LiveModule.of_text(module, OPERATOR))
+            self._open[module] = (Bench(live), stack)
+        return self._open[module][0]
