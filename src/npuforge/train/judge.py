@@ -88,10 +88,12 @@ class Bench:
         module: ModuleProcess,
         soc: str = "910b2",
         cases: Sequence[ProofCase] | None = None,
+        graph: Graph | None = None,
     ) -> None:
+        """`graph` is the module's with other numbers as its example, where others are wanted."""
         self.module = module
         self.soc = soc
-        self.graph = module.graph
+        self.graph = graph or module.graph
         self.canonical, self.names = canonical(self.graph)
         self.signature = signature_of(self.canonical)
         self.cases = list(few(self.graph) if cases is None else cases)

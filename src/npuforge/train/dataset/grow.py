@@ -31,6 +31,7 @@ from npuforge.train.dataset.record import (
     Preference,
     Record,
 )
+from npuforge.train.dataset.resize import resized
 from npuforge.train.dataset.vendor import ascendc_record, project_record
 from npuforge.train.judge import Bench, Judged
 from npuforge.train.operators.draw import Drawn, draw
@@ -40,6 +41,7 @@ _TRIED = 5  # faults tried for each operator
 _BUILT = 1  # of these, how many may get as far as the twin, which takes a second each
 _COMPARED = 0.35  # share of operators whose variants are compared
 _NOTABLE = 1.05  # times as slow, to be called slower
+_SIZES = 3  # other sizes each operator is planned for
 
 
 @dataclass(slots=True)
@@ -67,12 +69,33 @@ def grow(seed: int, index: int, soc: str = "910b2", avoid: Collection[str] = ())
                     grown.reason = "its structure is kept for evaluation"
                     return grown
                 plan = planner.plan(bench.canonical, soc)
-                grown.records = list(_Teacher(drawn, bench, plan, grown.structure).records())
+                teacher = _Teacher(drawn, bench, plan, grown.structure)
+                grown.records = [*teacher.records(), *_resized(teacher)]
     except (NpuforgeError, TileError) as error:
         grown.reason = (str(error).splitlines() or [type(error).__name__])[0]
     if not grown.records and not grown.reason:
         grown.reason = "not proven"
     return grown
+
+
+def _resized(teacher: _Teacher) -> Iterator[Record]:
+    """The kernel again for other sizes, where it is another one for them."""
+    rng = random.Random(f"npuforge sizes {teacher.drawn.seed} {teacher.drawn.index}")
+    bench = teacher.bench
+    known = {teacher.program}
+    for _ in range(_SIZES):
+        graph = resized(bench.graph, rng)
+        if graph is None:
+            return
+        other = Bench(bench.module, bench.soc, graph=graph)
+        try:
+            plan = planner.plan(other.canonical, bench.soc)
+            again = _Teacher(teacher.drawn, other, plan, teacher.structure)
+            if again.program not in known:
+                known.add(again.program)
+                yield from again.kernel()
+        except (NpuforgeError, TileError):
+            continue
 
 
 @dataclass(slots=True)
@@ -94,8 +117,20 @@ class _Teacher:
         text = task_text(self.bench.canonical)
         return [Message("system", SYSTEM), Message("user", text)]
 
+    @property
+    def program(self) -> str:
+        """The planner's favourite, in the form that is taught."""
+        return plain(self.planned.variants[0].program)
+
+    def kernel(self) -> Iterator[Record]:
+        """The kernel alone."""
+        right = self.bench.judge_program(self.program, timed=True)
+        if right.correct and right.timing is not None:
+            answer = self.answer(right, self.tiling(right))
+            yield Chat(messages=[*self.question, answer], source="kernel", origin=self.origin)
+
     def records(self) -> Iterator[Record]:
-        right = self.bench.judge_program(plain(self.planned.variants[0].program), timed=True)
+        right = self.bench.judge_program(self.program, timed=True)
         if not right.correct or right.timing is None:
             raise NpuforgeError(f"not proven: {right.problem}")
         rng = random.Random(f"npuforge faults {self.drawn.seed} {self.drawn.index}")
