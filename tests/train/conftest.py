@@ -4,11 +4,14 @@
 from __future__ import annotations
 
 import json
+import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from npuforge.train import tokenizer
+from npuforge.train.models import open_model
 
 SYSTEM = {"role": "system", "content": "Write a tile program."}
 
@@ -43,3 +46,24 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (path / "tiny.toml").write_text(TINY)
     tokenizer.fit([path / "chat.jsonl"], 314, path / "tokenizer")
     return path
+
+
+@pytest.fixture(scope="session")
+def start(folder: Path) -> Path:
+    """A tiny model that knows nothing yet, as a folder."""
+    import torch  # noqa: PLC0415 (most tests here need no torch)
+
+    torch.manual_seed(1)
+    opened = open_model(str(folder / "tiny.toml"), folder / "tokenizer", "sdpa")
+    opened.model.save_pretrained(folder / "start")
+    opened.tokenizer.save_pretrained(folder / "start")
+    return folder / "start"
+
+
+@pytest.fixture(scope="session")
+def judges() -> Iterator[str]:
+    """The module of the tests' judges, where the processes of a pool find it."""
+    with pytest.MonkeyPatch.context() as patch:
+        paths = [str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")]
+        patch.setenv("PYTHONPATH", os.pathsep.join(path for path in paths if path))
+        yield "judges"

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 _FILE = click.Path(path_type=Path, dir_okay=False)
+_TWIN = "npuforge.train.judge:TwinJudge"
 _FOLDER = click.Path(path_type=Path, file_okay=False)
 
 
@@ -107,6 +108,47 @@ def sft(
 
     recipe = load(Sft, recipe_name, changes)
     return _report(train_sft(_request(fields), recipe, held_out), fields["out"], json_out)
+
+
+@train.command()
+@_run_options
+def dpo(recipe_name: str, changes: tuple[str, ...], json_out: str | None, **fields: Any) -> int:
+    """Train on the pairs of DATA (JSON lines with `prompt`, `chosen`, `rejected`)."""
+    from npuforge.train.dpo import train as train_dpo  # noqa: PLC0415
+    from npuforge.train.recipe import Dpo, load  # noqa: PLC0415
+
+    recipe = load(Dpo, recipe_name, changes)
+    return _report(train_dpo(_request(fields), recipe), fields["out"], json_out)
+
+
+@train.command()
+@_run_options
+@click.option("--samples", type=click.IntRange(min=2), help="Answers to each prompt.")
+@click.option("--judges", type=click.IntRange(min=1), default=2, show_default=True, help="At once.")
+@click.option(
+    "--judge",
+    default=_TWIN,
+    show_default=True,
+    metavar="MODULE:CLASS",
+    help="Who judges the answers.",
+)
+def grpo(
+    recipe_name: str,
+    changes: tuple[str, ...],
+    samples: int | None,
+    judges: int,
+    judge: str,
+    json_out: str | None,
+    **fields: Any,
+) -> int:
+    """Train on the tasks of DATA (JSON lines with `prompt`, `task`), whose answers are judged."""
+    from npuforge.train.grpo import train as train_grpo  # noqa: PLC0415
+    from npuforge.train.recipe import Grpo, load  # noqa: PLC0415
+
+    if samples is not None:
+        changes = (*changes, f"samples={samples}")
+    run = train_grpo(_request(fields), load(Grpo, recipe_name, changes), judges, judge)
+    return _report(run, fields["out"], json_out)
 
 
 def _request(fields: dict[str, Any]) -> Request:

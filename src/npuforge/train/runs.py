@@ -270,7 +270,15 @@ def _callback(stop: Stop) -> Any:
     return Saver()
 
 
-_SHOWN = ("loss", "eval_loss", "mean_token_accuracy", "rewards/accuracies", "reward", "grad_norm")
+_SHOWN = (
+    "loss",
+    "eval_loss",
+    "mean_token_accuracy",
+    "rewards/accuracies",
+    "reward",
+    "judge_failures",
+    "grad_norm",
+)
 
 
 def _line(state: Any, logs: dict[str, Any]) -> str:
