@@ -89,6 +89,10 @@ def test_a_run_learns_stops_resumes_and_says_so(folder: Path, tmp_path: Path) ->
     again = open_model(str(out), None, "sdpa")
     assert again.kind == "folder"
     assert again.model.num_parameters() == run["parameters"]
+    size = (out / "model.safetensors").stat().st_size
+    assert 2 * run["parameters"] <= size < 2.2 * run["parameters"]  # bfloat16, tied ones once
+    config = json.loads((out / "config.json").read_text())
+    assert (config["dtype"], config["use_cache"]) == ("bfloat16", True)
 
 
 def test_the_first_signal_waits_for_the_step_and_the_second_does_not() -> None:
@@ -104,7 +108,8 @@ def test_an_adapter_is_merged_into_a_whole_model(folder: Path, tmp_path: Path) -
     out = tmp_path / "lora"
     assert _sft(folder, out, "--lora", "--set=max_steps=2", "--set=lora_rank=4") == 0
     assert (out / "adapter" / "adapter_config.json").is_file()
-    assert open_model(str(out), None, "sdpa").model.config.hidden_size == 64
+    merged = open_model(str(out), None, "sdpa").model
+    assert merged.num_parameters() == json.loads((out / "run.json").read_text())["parameters"]
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,7 @@ def train(request: Request, recipe: Dpo) -> Run:
     opened = open_model(request.model, request.tokenizer, recipe.attention)
     rate = recipe.lora_learning_rate if request.lora else recipe.learning_rate
     settings = runs.arguments(request, recipe, lr=rate, micro=recipe.micro, batch=recipe.batch)
+    run = runs.describe("dpo", request, recipe, opened, {"records": len(pairs)})
     trainer = DPOTrainer(
         model=opened.model,
         ref_model=None if request.lora else deepcopy(opened.model),
@@ -43,5 +44,4 @@ def train(request: Request, recipe: Dpo) -> Run:
         processing_class=opened.tokenizer,
         peft_config=runs.adapter(request, recipe),
     )
-    run = runs.describe("dpo", request, recipe, opened, {"records": len(pairs)})
     return runs.train(trainer, run, request, recipe)

@@ -27,6 +27,7 @@ def train(request: Request, recipe: Grpo, judges: int, judge: str) -> Run:
     set_seed(recipe.seed)
     opened = open_model(request.model, request.tokenizer, recipe.attention)
     rate = recipe.lora_learning_rate if request.lora else recipe.learning_rate
+    run = runs.describe("grpo", request, recipe, opened, {"records": len(tasks)})
     with rewards.Pool(judge, judges, recipe.limit_s) as pool:
         trainer = GRPOTrainer(
             model=opened.model,
@@ -50,7 +51,6 @@ def train(request: Request, recipe: Grpo, judges: int, judge: str) -> Run:
             processing_class=opened.tokenizer,
             peft_config=runs.adapter(request, recipe),
         )
-        run = runs.describe("grpo", request, recipe, opened, {"records": len(tasks)})
         return runs.train(trainer, run, request, recipe)
 
 

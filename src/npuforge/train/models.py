@@ -70,14 +70,21 @@ def _load(folder: Path, attention: str, **extra: str) -> Any:
     import torch  # noqa: PLC0415
     from transformers import AutoModelForCausalLM  # noqa: PLC0415
 
+    how = {"dtype": torch.float32, "attn_implementation": attention}
     try:
-        return AutoModelForCausalLM.from_pretrained(
-            folder, dtype=torch.float32, attn_implementation=attention, **extra
-        )
+        found = AutoModelForCausalLM.from_pretrained(folder, **how, **extra)
     except (OSError, ValueError, ImportError) as error:
         raise UsageError(
             f"cannot read the model {extra.get('gguf_file', folder)}: {error}"
         ) from error
+    if "quantization_config" not in vars(found.config):
+        return found
+    # The weights of a GGUF file are plain numbers by now, but marked as not to be trained.
+    del found.config.quantization_config
+    plain = AutoModelForCausalLM.from_config(found.config, **how)
+    plain.load_state_dict(found.state_dict())
+    plain.generation_config = found.generation_config
+    return plain
 
 
 def _scratch(name: str, tokenizer: Path | None, attention: str) -> Opened:

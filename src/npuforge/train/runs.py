@@ -66,9 +66,9 @@ class Request(msgspec.Struct, kw_only=True):
 
 
 def prepare() -> None:
-    """Before the heavy libraries come: nothing is sent or fetched, and they keep to their work."""
-    os.environ.setdefault("HF_HUB_OFFLINE", "1")
-    os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
+    """Before the heavy libraries come: nothing is sent or fetched, and no bars are drawn."""
+    for name in ("HF_HUB_OFFLINE", "HF_HUB_DISABLE_TELEMETRY", "TQDM_DISABLE"):
+        os.environ.setdefault(name, "1")
     for name in ("torch", "transformers", "trl", "datasets"):
         try:
             importlib.import_module(name)
@@ -298,21 +298,24 @@ def _save(trainer: Any, out: Path, recipe: Common) -> None:
     """A whole model in `out`, merged if it is an adapter (which then also stands in `adapter`)."""
     import torch  # noqa: PLC0415
 
-    model = trainer.accelerator.unwrap_model(trainer.model)
-    state = trainer.accelerator.get_state_dict(trainer.model)
+    state = trainer.accelerator.get_state_dict(trainer.model)  # of all devices together
     if not main_process():
         return
+    model = trainer.accelerator.unwrap_model(trainer.model)
     if hasattr(model, "merge_and_unload"):
         model.save_pretrained(out / "adapter", state_dict=state)
         model = model.merge_and_unload()
         state = model.state_dict()
     dtype = getattr(torch, recipe.weights)
-    model.config.dtype = dtype
-    state = {
-        name: value.to(dtype) if value.is_floating_point() else value
-        for name, value in state.items()
+    once = {  # tied ones stay tied
+        value.data_ptr(): value.to(dtype) if value.is_floating_point() else value
+        for value in state.values()
     }
-    model.save_pretrained(out, state_dict=state)
+    model.to(dtype)
+    model.config.use_cache = True
+    model.save_pretrained(
+        out, state_dict={name: once[value.data_ptr()] for name, value in state.items()}
+    )
     trainer.processing_class.save_pretrained(out)
 
 

@@ -31,6 +31,15 @@ def train(request: Request, recipe: Sft, held_out: Sequence[Path] = ()) -> Run:
     settings = runs.arguments(
         request, recipe, lr=_rate(request, recipe, opened), micro=recipe.micro, batch=rows
     )
+    counts = {
+        "records": len(chats),
+        "left_out": packed.left_out,
+        "tokens": packed.tokens,
+        "learned_tokens": packed.learned,
+        "rows": len(packed.rows),
+        "row_tokens": length,
+    }
+    run = runs.describe("sft", request, recipe, opened, counts)
     runs.compiled(opened, recipe)
     trainer = SFTTrainer(
         model=opened.model,
@@ -46,15 +55,6 @@ def train(request: Request, recipe: Sft, held_out: Sequence[Path] = ()) -> Run:
         processing_class=opened.tokenizer,
         peft_config=runs.adapter(request, recipe),
     )
-    counts = {
-        "records": len(chats),
-        "left_out": packed.left_out,
-        "tokens": packed.tokens,
-        "learned_tokens": packed.learned,
-        "rows": len(packed.rows),
-        "row_tokens": length,
-    }
-    run = runs.describe("sft", request, recipe, opened, counts)
     filling = packed.tokens / (len(packed.rows) * length)
     return runs.train(trainer, run, request, recipe, tokens=int(rows * length * filling))
 
