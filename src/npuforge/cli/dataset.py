@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from pathlib import Path
@@ -21,7 +22,15 @@ def dataset() -> None:
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("--soc", default="910b2", show_default=True)
 @click.option("--jobs", type=click.IntRange(1), default=os.cpu_count(), show_default="cores")
-def build(out: Path, operators: int, seed: int, soc: str, jobs: int) -> None:
+@click.option(
+    "--limit",
+    "limit_s",
+    type=float,
+    default=math.inf,
+    metavar="SECONDS",
+    help="Stop growing after so long.",
+)
+def build(out: Path, operators: int, seed: int, soc: str, jobs: int, limit_s: float) -> None:
     """Grow random operators and put their records together.
 
     Run it again to go on where it was stopped; the records follow from seed and number of operators
@@ -43,7 +52,7 @@ def build(out: Path, operators: int, seed: int, soc: str, jobs: int) -> None:
         click.echo(f"{done} of {total} operators{left}")
 
     settings = Settings(seed=seed, soc=soc, avoid=fingerprint())
-    grow_all(out, settings, operators, evaluated(), jobs, progress)
+    grow_all(out, settings, operators, evaluated(), jobs, progress, limit_s)
     counts = assemble(parts(out), document_records(), evaluated(), out)
     total = sum(counts.records.values())
     click.echo(f"{total} records of {counts.grown} operators: {out}/README.md")

@@ -9,8 +9,10 @@ other or on who made them, and are put together in order: the dataset follows fr
 from __future__ import annotations
 
 import logging
+import math
 import multiprocessing
 import os
+import time
 from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from pathlib import Path
@@ -62,8 +64,10 @@ def grow_all(
     avoid: Collection[str],
     jobs: int,
     progress: Progress,
+    limit_s: float = math.inf,
 ) -> None:
-    """Grow what is missing of the first `operators`."""
+    """Grow what is missing of the first `operators`; nothing is begun after `limit_s` seconds."""
+    deadline = time.monotonic() + limit_s
     open_folder(folder, settings)
     numbers = range(-(-operators // PART))
     missing = [number for number in numbers if not part_file(folder, number).exists()]
@@ -75,10 +79,12 @@ def grow_all(
     with ProcessPoolExecutor(jobs, context, _prepare) as pool:
         waiting: set[Future[None]] = set()
         for number in missing:
-            if len(waiting) >= 2 * jobs:
+            if len(waiting) >= jobs + 1:
                 ended, waiting = wait(waiting, return_when=FIRST_COMPLETED)
                 done += _finish(ended)
                 progress(done, operators)
+            if time.monotonic() > deadline:
+                break
             waiting.add(pool.submit(_grow_part, folder, settings, number, frozenset(avoid)))
         while waiting:
             ended, waiting = wait(waiting, return_when=FIRST_COMPLETED)
