@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Parts put together: without repetition, split by structure, as files to train on.
 
-* `chat.jsonl`, `preference.jsonl`, `tasks.jsonl`: what is trained on
-* `validation.jsonl`: chat records of structures that no other file has
+* `kernel.jsonl`, `ascendc.jsonl`, `project.jsonl`, `repair.jsonl`, `document.jsonl`: chat records
+* `preference.jsonl`: pairs, `tasks.jsonl`: questions for reinforcement
+* `validation.jsonl`: kernels of structures that no other file has
 * `README.md`: the card
 """
 
@@ -13,18 +14,18 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, get_args
 
 import msgspec
 
 from npuforge.train.dataset.build import Part
 from npuforge.train.dataset.card import card
-from npuforge.train.dataset.record import Chat, GrownTask, Preference, Record
+from npuforge.train.dataset.record import Chat, GrownTask, Preference, Record, Source
 
 MOST_ALIKE = 12  # operators of one structure
 _HELD_OUT = 50  # one structure in so many is for validation
-FILES = {Chat: "chat.jsonl", Preference: "preference.jsonl", GrownTask: "tasks.jsonl"}
-VALIDATION = "validation.jsonl"
+TASKS, VALIDATION = "tasks.jsonl", "validation.jsonl"
+FILES = (*(f"{source}.jsonl" for source in get_args(Source)), TASKS, VALIDATION)
 
 
 @dataclass(slots=True)
@@ -46,14 +47,13 @@ def assemble(
     """Write all files; the counts are those of the card."""
     out.mkdir(parents=True, exist_ok=True)
     counts = Counts()
-    names = [*FILES.values(), VALIDATION]
-    opened = {name: (out / f"{name}.tmp").open("wb") for name in names}
+    opened = {name: (out / f"{name}.tmp").open("wb") for name in FILES}
     try:
         _write(opened, [*_kept(parts, avoid, counts)], documents, counts)
     finally:
         for file in opened.values():
             file.close()
-    for name in names:
+    for name in FILES:
         (out / f"{name}.tmp").replace(out / name)
     (out / "README.md").write_text(card(counts), "utf-8")
     return counts
@@ -79,12 +79,11 @@ def _write(
         if structure and held_out(structure):
             if not (isinstance(record, Chat) and record.source == "kernel"):
                 continue
-            name, kind = VALIDATION, "validation"
+            name = VALIDATION
         else:
-            name = FILES[type(record)]
-            kind = "task" if isinstance(record, GrownTask) else record.source
+            name = TASKS if isinstance(record, GrownTask) else f"{record.source}.jsonl"
         opened[name].write(line + b"\n")
-        counts.records[kind] += 1
+        counts.records[name.removesuffix(".jsonl")] += 1
 
 
 def _kept(parts: Iterable[Part], avoid: Collection[str], counts: Counts) -> Iterator[Record]:

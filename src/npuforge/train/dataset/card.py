@@ -18,12 +18,11 @@ def card(counts: Counts) -> str:
             "license: apache-2.0",
             "task_categories: [text-generation]",
             "configs:",
-            "- config_name: chat",
-            "  data_files: chat.jsonl",
-            "- config_name: preference",
-            "  data_files: preference.jsonl",
-            "- config_name: tasks",
-            "  data_files: tasks.jsonl",
+            *(
+                line
+                for name in counts.records
+                for line in (f"- config_name: {name}", f"  data_files: {name}.jsonl")
+            ),
             "---",
             "",
             "# Kernels for Ascend NPUs, with reasons",
