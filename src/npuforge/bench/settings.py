@@ -7,6 +7,8 @@ from typing import Literal
 
 import msgspec
 
+from npuforge.generate.lm.settings import EmbeddedSettings
+
 Shapes = Literal["current", "v0", "scaled"]
 Interface = Literal["kernel", "full"]
 Sizes = Literal["static", "dynamic"]
@@ -41,7 +43,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     those timed: the suite's current ones, those of its first release, or scaled down.
     `protocol` chooses where a suite's paper and its repository differ. `interface` and `sizes` are
     NPUKernelBench's two axes. `cases` limits the cases taken of a task with many, evenly spread.
-    `model` goes with strategies that ask one.
+    `model` goes with strategies that ask one, `embedded` with `lm`.
     `tasks`, `categories` and `levels` say which tasks were asked for, as on the command line.
     """
 
@@ -61,3 +63,4 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     soc: str = "910b2"
     limit_s: float = 900.0
     model: ModelSettings | None = None
+    embedded: EmbeddedSettings | None = None

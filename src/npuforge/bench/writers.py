@@ -10,6 +10,7 @@ from pathlib import Path
 
 from npuforge.bench.settings import ModelSettings, Settings
 from npuforge.generate import strategies
+from npuforge.generate.lm.settings import lm_writer
 from npuforge.generate.writer import Writer
 from npuforge.generate.written.advice import Knowledge
 from npuforge.generate.written.loop import Search
@@ -42,6 +43,10 @@ class Pen:
 def pen(settings: Settings, sample: int, place: Path) -> Iterator[Pen]:
     """For one attempt, whose exchanges are kept in `place`. The key comes from this process's
     environment or configuration, never from a run's settings."""
+    if settings.embedded is not None:
+        with lm_writer(settings.embedded, sample) as writer:
+            yield Pen(writer)
+        return
     if settings.model is None:
         yield Pen(strategies.writer(settings.strategy))
         return

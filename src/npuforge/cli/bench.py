@@ -12,7 +12,12 @@ import msgspec
 from npuforge.bench.executors import NAMES as EXECUTORS
 from npuforge.bench.settings import Settings
 from npuforge.bench.suites import NAMES as SUITES
-from npuforge.cli.model_options import model_options, model_settings
+from npuforge.cli.model_options import (
+    drawn_option,
+    embedded_settings,
+    model_options,
+    model_settings,
+)
 from npuforge.cli.output import console, json_option, write_json
 from npuforge.errors import UsageError
 
@@ -50,7 +55,7 @@ def _choice(*names: str) -> click.Choice[str]:
 @click.option("--levels", metavar="NUMBERS", help="Only these levels, with commas.")
 @click.option(
     "--strategy",
-    type=_choice("planner", "tile", "ascendc", "refine"),
+    type=_choice("planner", "tile", "ascendc", "refine", "lm"),
     default="planner",
     show_default=True,
     help="Who writes the answers.",
@@ -110,6 +115,7 @@ def _choice(*names: str) -> click.Choice[str]:
 )
 @click.option("--quiet", is_flag=True, help="No progress.")
 @model_options
+@drawn_option("--lm-samples")
 @json_option
 @click.pass_context
 def bench(
@@ -128,8 +134,8 @@ def bench(
     npukernelbench or cannbench.
 
     The run's folder holds every result; an interrupted run goes on with --resume. Exit status 0
-    means that every task was passed. Strategies other than `planner` ask a language model; a
-    budget is for each attempt.
+    means that every task was passed. `tile`, `ascendc` and `refine` ask a language model; a budget
+    is for each attempt. `lm` is a small model on this machine.
     """
     from npuforge.bench import folders  # noqa: PLC0415 (--help needs none of this)
     from npuforge.bench.executors import make  # noqa: PLC0415
@@ -142,11 +148,12 @@ def bench(
         with Store(begun, writing=True) as store:
             _same(context, suite, store.settings, fields)
             return _run(store, make(executor, jobs), quiet, json_out)
-    asks = fields["strategy"] != "planner" and fields["answers"] is None
+    writes = fields["strategy"] if fields["answers"] is None else None
     settings = Settings(
         suite=suite,
         **{name: fields[name] for name in _OF_SETTINGS},
-        model=model_settings(fields) if asks else None,
+        model=model_settings(fields) if writes not in (None, "planner", "lm") else None,
+        embedded=embedded_settings(fields) if writes == "lm" else None,
     )
     chosen = (settings.tasks, settings.categories, settings.levels)
     found = selected(open_suite(settings).tasks(), *chosen)

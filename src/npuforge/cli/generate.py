@@ -12,6 +12,8 @@ import click
 from npuforge.cli.lower import FORMAT_NAMES
 from npuforge.cli.model_options import (
     asked_for,
+    drawn_option,
+    embedded_settings,
     generate_options,
     model_options,
     open_client,
@@ -24,7 +26,7 @@ from npuforge.cli.output import console, json_option, write_json
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option(
     "--strategy",
-    type=click.Choice(("planner", "tile", "ascendc", "refine")),
+    type=click.Choice(("planner", "tile", "ascendc", "refine", "lm")),
     default="planner",
     show_default=True,
     help="Who writes the program.",
@@ -61,6 +63,7 @@ from npuforge.cli.output import console, json_option, write_json
 @click.option("--quiet", is_flag=True, help="No progress.")
 @generate_options
 @model_options
+@drawn_option("--samples")
 @json_option
 def generate(
     file: Path,
@@ -76,8 +79,8 @@ def generate(
     """Generate an operator from FILE and prove it.
 
     FILE is a Python file with Model, get_inputs and get_init_inputs, or a description in TOML.
-    With another strategy than `planner` a language model writes; its exchanges are recorded beside
-    the result.
+    With `tile`, `ascendc` and `refine` a language model writes; its exchanges are recorded beside
+    the result. `lm` is a small model on this machine.
     """
     from npuforge.cli.progress import Progress, summary  # noqa: PLC0415 (--help needs none of this)
     from npuforge.generate.api import generate as run  # noqa: PLC0415
@@ -86,7 +89,11 @@ def generate(
     place = out or Path(f"{operator_name(file.stem)}_op")
     with ExitStack() as held:
         writer: Any = strategy
-        if strategy != "planner":
+        if strategy == "lm":
+            from npuforge.generate.lm.settings import lm_writer  # noqa: PLC0415
+
+            writer = held.enter_context(lm_writer(embedded_settings(asked)))
+        elif strategy != "planner":
             from npuforge.generate.written.strategy import writer_for  # noqa: PLC0415
 
             wanted = asked_for(strategy, asked)

@@ -14,6 +14,7 @@ from npuforge.models import Client, Endpoint
 
 if TYPE_CHECKING:
     from npuforge.bench.settings import ModelSettings
+    from npuforge.generate.lm.settings import EmbeddedSettings
     from npuforge.generate.written.advice import Knowledge
     from npuforge.generate.written.strategy import Asked
 
@@ -134,6 +135,21 @@ _ASKING = (
         help="Folder with templates of your own.",
     ),
 )
+_EMBEDDED = (
+    click.option(
+        "--lm-model",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="What `lm` runs, a GGUF file; else NPUFORGE_LM, or the one that came along.",
+    ),
+    click.option(
+        "--lm-threads",
+        type=_AT_LEAST_ONE,
+        default=1,
+        show_default=True,
+        help="Threads of `lm`; more help on an idle machine only.",
+    ),
+)
 _OF_SEARCH = ("rounds", "candidates", "beam", "patience", "enough")
 _FIELDS = (
     "model", "kind", "base_url", "temperature", "max_tokens", "concurrency", "budget_tokens",
@@ -143,9 +159,17 @@ _FIELDS = (
 
 def model_options(command: _F) -> _F:
     """What every command that has models write programs has; it takes them as keywords."""
-    for option in reversed((*_ENDPOINT, *_STRATEGY, *_KNOWLEDGE, *_SEARCH, *_ASKING)):
+    for option in reversed((*_ENDPOINT, *_STRATEGY, *_KNOWLEDGE, *_SEARCH, *_ASKING, *_EMBEDDED)):
         command = option(command)
     return command
+
+
+def drawn_option(flag: str) -> Callable[[_F], _F]:
+    """How many programs `lm` draws; the word differs, as a benchmark has samples of its own."""
+    said = "Programs that `lm` draws."
+    return click.option(
+        flag, "lm_samples", type=_AT_LEAST_ONE, default=10, show_default=True, help=said
+    )
 
 
 def asking_options(command: _F) -> _F:
@@ -196,6 +220,23 @@ def open_knowledge(asked: dict[str, Any]) -> AbstractContextManager[Knowledge | 
     if asked["mode"] == "off":
         return nullcontext()
     return Knowledge.opened(asked["store"], asked["mode"], asked["learn"])
+
+
+def embedded_settings(asked: dict[str, Any]) -> EmbeddedSettings:
+    """The embedded model that the options speak of; `UsageError` where it cannot be run."""
+    from npuforge.generate.lm.engine import library  # noqa: PLC0415
+    from npuforge.generate.lm.model import find  # noqa: PLC0415
+    from npuforge.generate.lm.settings import EmbeddedSettings  # noqa: PLC0415
+
+    library()
+    model = find(asked["lm_model"])
+    said = {"temperature": asked["temperature"]} if asked["temperature"] is not None else {}
+    return EmbeddedSettings(
+        model=str(model.path.resolve()),
+        samples=asked["lm_samples"],
+        threads=asked["lm_threads"],
+        **said,
+    )
 
 
 def model_settings(asked: dict[str, Any]) -> ModelSettings:

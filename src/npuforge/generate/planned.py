@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from npuforge.generate.cases import ProofCase
@@ -11,6 +12,7 @@ from npuforge.generate.proof import Proof
 from npuforge.generate.tuning import Trial, tune
 from npuforge.generate.workbench import Chosen, Workbench
 from npuforge.generate.writer import Planner
+from npuforge.plan import Plan
 from npuforge.spec.graph import Graph
 
 
@@ -30,34 +32,40 @@ class PlannedWriter:
 
 
 def _choose(planner: Planner, bench: Workbench) -> Chosen:
-    """Where no proof holds, the fastest stands with its failure."""
     with bench.stage("plan"):
         plan = planner(bench.graph, bench.chip)
     with bench.stage("tune", f"{len(plan.variants)} variants"):
         trials = tune(
             plan, bench.graph, bench.chip, bench.tune_s, bench.observer, bench.references.given
         )
+    return settled(bench, [(trial, plan) for trial in trials], plan)
+
+
+def settled(bench: Workbench, tried: Sequence[tuple[Trial, Plan]], whole: Plan) -> Chosen:
+    """The fastest of the trials that is proven, each by the plan it belongs to; where no proof
+    holds, the fastest stands with its failure. `whole` is the plan where nothing was built."""
     order = sorted(
-        (trial for trial in trials if trial.program is not None and trial.program.build.ok),
-        key=lambda trial: trial.time_us if trial.time_us is not None else float("inf"),
+        (one for one in tried if one[0].program is not None and one[0].program.build.ok),
+        key=lambda one: one[0].time_us if one[0].time_us is not None else float("inf"),
     )
     wrong: dict[int, str] = {}
-    kept: tuple[Trial, Proof] | None = None
-    for trial in order:
+    kept: tuple[Trial, Plan, Proof] | None = None
+    for trial, plan in order:
         proof = bench.prove(trial, plan)
         if proof.holds:
-            kept = (trial, proof)
+            kept = (trial, plan, proof)
             break
-        kept = kept or (trial, proof)
+        kept = kept or (trial, plan, proof)
         wrong[id(trial)] = proof.failure
         bench.notes.append(f"{trial.variant.title}: {proof.failure}")
+    trials = tuple(trial for trial, _ in tried)
     if kept is None:
-        return Chosen(plan, tuple(trials), tuple(_candidate(t, None, wrong) for t in trials))
-    winner, proof = kept
+        return Chosen(whole, trials, tuple(_candidate(t, None, wrong) for t in trials))
+    winner, plan, proof = kept
     chosen = winner if proof.holds else None
     candidates = tuple(_candidate(trial, chosen, wrong) for trial in trials)
     timed, trace = bench.time(winner, plan, proof)
-    return Chosen(plan, tuple(trials), candidates, winner, proof, timed, trace)
+    return Chosen(plan, trials, candidates, winner, proof, timed, trace)
 
 
 def _candidate(trial: Trial, chosen: Trial | None, wrong: dict[int, str]) -> Candidate:

@@ -18,6 +18,7 @@ class OpInfo:
     form: str
     dtypes: tuple[str, ...]
     doc: str
+    arguments: str
     api: str | None = None
     helper: str | None = None
     mode: str | None = None
@@ -28,12 +29,14 @@ def table() -> Mapping[str, OpInfo]:
     """Every operation by name, in the order of the file."""
     data = tomllib.loads(files(__package__).joinpath("ops.toml").read_text(encoding="utf-8"))
     groups: Mapping[str, list[str]] = data["groups"]
+    arguments: Mapping[str, str] = data["arguments"]
     return {
         name: OpInfo(
             name,
             entry["form"],
             tuple(groups[entry["dtypes"]] if isinstance(entry["dtypes"], str) else entry["dtypes"]),
             entry["doc"],
+            arguments[entry["form"]],
             entry.get("api"),
             entry.get("helper"),
             entry.get("mode"),

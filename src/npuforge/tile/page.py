@@ -15,40 +15,6 @@ from pathlib import Path
 from npuforge.tile import ops
 
 _MARKS = re.compile(r"(<!-- operations -->\n).*?(<!-- /operations -->)", re.DOTALL)
-_ARGUMENTS = {
-    "unary": "dst, src",
-    "binary": "dst, a, b",
-    "tiles": "dst, a, b",
-    "shift": "dst, src, bits",
-    "scaled": "dst, src, scale",
-    "accumulate": "dst, a, b",
-    "accumulate_scaled": "dst, src, scale",
-    "fill": "dst, value",
-    "copy": "dst, src",
-    "cast": 'dst, src, round="none"',
-    "broadcast": "dst, src",
-    "iota": "dst, start, step",
-    "gather": "dst, src, index",
-    "scatter": "dst, index, src",
-    "compact": "dst, count, src, mask",
-    "gather_blocks": "dst, src, index",
-    "transpose": "dst, src",
-    "reverse": "dst, src",
-    "insert": "dst, i, value",
-    "compare": 'mask, a, b, "lt"',
-    "select": "dst, mask, a, b",
-    "mask_pair": "dst, a, b",
-    "mask_one": "dst, src",
-    "mask_from": "mask, src",
-    "mask_to": "dst, mask",
-    "reduce": "dst, src, axis=None",
-    "arg_reduce": "values, indices, src",
-    "block_reduce": "dst, src",
-    "pair_reduce": "dst, src",
-    "scan": "dst, src, axis=-1",
-    "sort": "values, indices, src, descending=False",
-    "topk": "values, indices, src, descending=True",
-}
 _NOTES = {
     "binary": "a and b: tiles, rows, columns or one scalar.",
     "select": "a and b: tiles or scalars.",
@@ -66,7 +32,7 @@ def operations() -> str:
     """The table of operations."""
     lines = ["| operation | element types | meaning |", "|---|---|---|"]
     for name, info in ops.table().items():
-        call = f"tl.{name}({_ARGUMENTS[info.form]})"
+        call = f"tl.{name}({info.arguments})"
         meaning = " ".join(part for part in (info.doc, _NOTES.get(info.form, "")) if part)
         lines.append(f"| `{call}` | {', '.join(info.dtypes) or 'masks'} | {meaning} |")
     return "\n".join(lines).replace("dst[i]", "`dst[i]`") + "\n"

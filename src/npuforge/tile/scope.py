@@ -50,7 +50,7 @@ _COMPARE: Mapping[type[ast.cmpop], CompareOp] = {
     ast.GtE: ">=",
 }
 # Functions of scalars: how many arguments, and whether they take floats.
-_FUNCTIONS: Mapping[str, tuple[Function, int, bool]] = {
+FUNCTIONS: Mapping[str, tuple[Function, int, bool]] = {
     "min": ("min", 2, True),
     "max": ("max", 2, True),
     "abs": ("abs", 1, True),
@@ -263,9 +263,9 @@ class Scope:
     def _call(self, node: ast.Call) -> Expr:
         name = ast.unparse(node.func)
         span = Span.of(node)
-        if node.keywords and name in _FUNCTIONS:
+        if node.keywords and name in FUNCTIONS:
             raise self.refuse("TL-04", node, f"{name} takes no keywords")
-        if name in _FUNCTIONS:
+        if name in FUNCTIONS:
             return self._function(node, name)
         match node.func:
             case ast.Attribute(ast.Name(tensor), "numel") if not node.args:
@@ -286,7 +286,7 @@ class Scope:
                 raise self.refuse("TL-04", node, f"{name} is not a function of scalars")
 
     def _function(self, node: ast.Call, name: str) -> Expr:
-        function, count, floats = _FUNCTIONS[name]
+        function, count, floats = FUNCTIONS[name]
         if len(node.args) < count or (len(node.args) > count and function not in ("min", "max")):
             raise self.refuse("TL-04", node, f"{name} takes {count} arguments")
         args = [self._numeric(arg) for arg in node.args]

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is said of the embedded model, as a run of a benchmark keeps it, and the writer of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+if TYPE_CHECKING:
+    from npuforge.generate.lm.writer import LmWriter
+
+
+class EmbeddedSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """Which file, and how it is asked."""
+
+    model: str
+    samples: int = 10
+    threads: int = 1
+    temperature: float = 0.8
+
+
+@contextmanager
+def lm_writer(settings: EmbeddedSettings, attempt: int = 0) -> Iterator[LmWriter]:
+    """The writer; attempts at one task differ by their seeds."""
+    from npuforge.generate.lm.engine import LlamaEngine, Sampling  # noqa: PLC0415
+    from npuforge.generate.lm.model import find  # noqa: PLC0415
+    from npuforge.generate.lm.writer import LmWriter  # noqa: PLC0415
+
+    sampling = Sampling(
+        count=settings.samples,
+        temperature=settings.temperature,
+        seed=attempt * settings.samples,
+    )
+    with LlamaEngine(find(Path(settings.model)), settings.threads) as engine:
+        yield LmWriter(engine, sampling)
