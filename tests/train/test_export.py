@@ -10,6 +10,7 @@ import pytest
 import torch
 from tests.generate.lm import toy
 
+from npuforge.cli import main
 from npuforge.errors import UsageError
 from npuforge.generate.lm.engine import LlamaEngine, Sampling
 from npuforge.generate.lm.model import read
@@ -51,7 +52,7 @@ def test_llama_cpp_and_transformers_agree(tied: bool, tmp_path: Path) -> None:
 def test_weights_of_eight_bits_are_smaller(tmp_path: Path) -> None:
     place = toy.folder(tmp_path / "toy")
     export(place, tmp_path / "half.gguf", "f16")
-    export(place, tmp_path / "eight.gguf", "q8_0")
+    assert main(["train", "export", str(place), str(tmp_path / "eight.gguf")]) == 0
     sizes = [(tmp_path / name).stat().st_size for name in ("half.gguf", "eight.gguf")]
     assert sizes[1] < sizes[0]
     with LlamaEngine(read(tmp_path / "eight.gguf")) as engine:

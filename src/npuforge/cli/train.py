@@ -174,3 +174,22 @@ def _report(run: Run, out: Path, json_out: str | None) -> int:
             if run.status == "interrupted":
                 console(json_out).print("go on with --resume")
     return 0 if run.status == "finished" else 130
+
+
+@train.command()
+@click.argument("folder", type=_FOLDER)
+@click.argument("out", type=_FILE)
+@click.option(
+    "--weights",
+    type=click.Choice(("q8_0", "f16")),
+    default="q8_0",
+    show_default=True,
+    help="Eight bits a weight, or sixteen.",
+)
+def export(folder: Path, out: Path, weights: str) -> int:
+    """Make FOLDER, a trained Llama, the file OUT (GGUF) that `generate --strategy lm` runs."""
+    from npuforge.train import export as exporting  # noqa: PLC0415 (--help needs none of this)
+
+    exporting.export(folder, out, "f16" if weights == "f16" else "q8_0")
+    console(None).print(f"{out}: {out.stat().st_size / 2**20:.1f} MiB")
+    return 0

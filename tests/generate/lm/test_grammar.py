@@ -12,6 +12,7 @@ from npuforge.generate.live import LiveModule
 from npuforge.generate.lm.form import plain
 from npuforge.generate.lm.grammar import grammar
 from npuforge.generate.lm.task import canonical
+from npuforge.generate.written.signature import signature_of
 from npuforge.plan import planner
 from npuforge.tile.parse import parse
 from npuforge.tile.source import TileError
@@ -45,6 +46,23 @@ def test_what_the_grammar_has_the_parser_reads() -> None:
             refused.append(str(error))
     assert len(refused) < 40
     assert [said for said in refused if not any(reason in said for reason in BEYOND)] == []
+
+
+def test_a_signature_leaves_no_other_tensors() -> None:
+    def norm(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        return x.mul_(y)
+
+    with LiveModule(norm, [torch.rand(9, 40), torch.rand(40)], "norm") as module:
+        graph, _ = canonical(module.graph)
+    own = Grammar(grammar(signature_of(graph)))
+    held, read = "    xa: tl.inout(tl.float32),\n", "    xb: tl.input(tl.float32),\n"
+    made = "    y: tl.output(tl.float32, (xa.shape[0], 40,)),\n"
+    for head, right in (
+        (held + read, True), (held, True), (read, False), (read + held, False),
+        (held.replace("32", "16") + read, False), (held + read.replace("xb", "xc"), False),
+    ):  # fmt: skip
+        text = f"def op_host(\n{head}{made}):\n    n = 1\n"
+        assert (own.accepts(text, "host") is None) is right
 
 
 @pytest.mark.parametrize(

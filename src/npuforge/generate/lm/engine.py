@@ -34,10 +34,10 @@ class Sampling:
     """`count` answers of at most `most` tokens; a `grammar` (GBNF) says what they may be."""
 
     count: int = 10
-    temperature: float = 0.8
+    temperature: float = 0.6
     top_p: float = 0.95
     seed: int = 0
-    most: int = 1536
+    most: int = 2048
     stop: tuple[str, ...] = ()
     grammar: str = ""
 

@@ -17,6 +17,7 @@ from functools import cache
 
 from npuforge.generate.lm.names import name_rules
 from npuforge.generate.lm.task import OPERATOR
+from npuforge.generate.written.signature import Parameter, Signature
 from npuforge.tile.forms import COMPARISONS, ROUNDINGS
 from npuforge.tile.kernels import ELEMENT_TYPES
 from npuforge.tile.ops import table
@@ -42,7 +43,8 @@ _FIXED: Mapping[str, str] = {
     "think": f'"{THINK}" ([^<] | "<" [^/])* "{ENDED}\\n"',
     "program": f'"{LANGUAGE_IMPORT}\\n" ("\\n\\n" kernel)+ "\\n\\n" host',
     "kernel": f'"@{KERNEL_DECORATOR}\\ndef " name "(" name (next name)* "):\\n" body-kernel-1+',
-    "host": f'"def {OPERATOR}_host(\\n" parameter+ "):\\n" body-host-1+',
+    "host": f'"def {OPERATOR}_host(\\n" head "):\\n" body-host-1+',
+    "head": "parameter+",
     "parameter": f'"{_STEP}" name ": tl." (("input(" | "inout(") dtype | '
     '"output(" dtype ", " shape | "attr(" attribute) "),\\n"',
     "attribute": '("float" | "int" | "bool") (", " "-"? number)?',
@@ -76,9 +78,25 @@ _FIXED: Mapping[str, str] = {
 }
 
 
+def grammar(signature: Signature | None = None) -> str:
+    """The grammar's text; `root` is its beginning. With a signature, programs have its tensors:
+    inputs may be missing, nothing else."""
+    rules = dict(_rules())
+    if signature is not None:
+        rules["head"] = " ".join(_tensor(parameter) for parameter in signature.parameters)
+    return "".join(f"{name} ::= {text}\n" for name, text in rules.items())
+
+
+def _tensor(parameter: Parameter) -> str:
+    operand = parameter.operand
+    line = f"{_STEP}{operand.name}: tl.{operand.role}(tl.{parameter.dtype}"
+    if operand.role == "output":
+        return f'"{line}, " shape "),\\n"'
+    return f'"{line}),\\n"' + ("?" if operand.role == "input" else "")
+
+
 @cache
-def grammar() -> str:
-    """The grammar's text; `root` is its beginning."""
+def _rules() -> Mapping[str, str]:
     rules = dict(_FIXED)
     rules["dtype"] = '"tl." (' + trie(dict.fromkeys(ELEMENT_TYPES, "")) + ")"
     rules |= _expressions("k", "", {"program_id(0)": "", "num_programs(0)": ""})
@@ -91,8 +109,7 @@ def grammar() -> str:
         rules |= _host_body(level)
         for block in _BLOCKS:
             rules |= _body(block, level)
-    rules |= name_rules()
-    return "".join(f"{name} ::= {text}\n" for name, text in rules.items())
+    return rules | name_rules()
 
 
 def trie(words: Mapping[str, str]) -> str:

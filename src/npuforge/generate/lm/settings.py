@@ -20,7 +20,7 @@ class EmbeddedSettings(msgspec.Struct, frozen=True, kw_only=True):
     model: str
     samples: int = 10
     threads: int = 1
-    temperature: float = 0.8
+    temperature: float = 0.6
 
 
 @contextmanager

@@ -70,7 +70,7 @@ class LmWriter:
         prompt = self.engine.model.prompt(messages)
         sampling = self.sampling
         if not sampling.grammar:
-            sampling = replace(sampling, grammar=grammar())
+            sampling = replace(sampling, grammar=grammar(signature_of(graph)))
         title = f"{sampling.count} samples"
         return self.engine.draw(
             prompt, sampling, lambda seen: bench.observer(Writing(title, 0, seen, None))
