@@ -8,6 +8,7 @@ each sample, and no attention mask is given: transformers then lets a token see 
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -56,7 +57,10 @@ def pack(chats: Sequence[Chat], tokenizer: Any, length: int) -> Packed:
         name: pa.LargeListArray.from_arrays(ends, np.concatenate([getattr(s, of) for s in found]))
         for name, of in (("input_ids", "ids"), ("labels", "labels"))
     }
-    rows = pack_dataset(Dataset(InMemoryTable(pa.table(columns))), length, "bfd")
+    # A name of its own: computing one pickles the table, which not every Python can.
+    table = InMemoryTable(pa.table(columns))
+    named = hashlib.sha256(np.concatenate([sample.ids for sample in found]).tobytes()).hexdigest()
+    rows = pack_dataset(Dataset(table, fingerprint=named[:16]), length, "bfd")
     return Packed(
         rows=rows.with_format("numpy"),
         samples=len(found),

@@ -41,6 +41,7 @@ class _Writer:
         self.nodes = {node.name: node for node in graph.nodes}
         self.numbers: dict[str, str] = {}
         self.written: list[str] = []
+        self.kinds: dict[str, str] = {}
 
     def lines(self) -> list[str]:
         results = sorted(self.reference(result.name) for result in self.graph.results)
@@ -58,15 +59,15 @@ class _Writer:
             first = node.args[0] if node.args else None
             if isinstance(first, Ref):
                 return self.numbers.setdefault(name, self.reference(first.ref))
-        arguments = list(self.arguments(node, op))
-        if op in _EITHER_ORDER:
-            arguments.sort()
-        text = f"{op} {' '.join(arguments)}"
+        text = f"{op} {' '.join(self.arguments(node, op))}"
         self.written.append(text)
         return self.numbers.setdefault(name, f"v{len(self.written)}")
 
     def arguments(self, node: Node, op: str) -> Iterator[str]:
-        for argument in [*node.args, *node.kwargs.values()]:
+        given = [*node.args, *node.kwargs.values()]
+        if op in _EITHER_ORDER:  # by what they are, before they have names that follow from order
+            given.sort(key=lambda one: self.kind(one.ref) if isinstance(one, Ref) else "")
+        for argument in given:
             yield from self.argument(argument, node, op)
 
     def argument(self, argument: Argument, node: Node, op: str) -> Iterator[str]:
@@ -82,6 +83,22 @@ class _Writer:
         elif isinstance(argument, str) and argument in {"none", "tanh", "amax", "sum", "mean"}:
             yield argument
 
+    def kind(self, name: str) -> str:
+        """What a value is, whichever source it comes from."""
+        if name not in self.kinds:
+            node = self.nodes.get(name)
+            if node is None:
+                self.kinds[name] = "x"
+            else:
+                below = [self.kind(ref) for ref in _refs([*node.args, *node.kwargs.values()])]
+                op = _short(node)
+                if op in _EITHER_ORDER:
+                    below.sort()
+                silent = op in _SILENT and len(below) == 1
+                text = f"{op} {' '.join(below)}"
+                self.kinds[name] = below[0] if silent else hashlib.sha256(text.encode()).hexdigest()
+        return self.kinds[name]
+
     def axis(self, axis: int, node: Node) -> str:
         first = node.args[0]
         rank = self._rank(first.ref) if isinstance(first, Ref) else 0
@@ -94,6 +111,16 @@ class _Writer:
 
     def _sources(self) -> int:
         return sum(number.startswith("x") for number in self.numbers.values())
+
+
+def _refs(arguments: list[Argument]) -> list[str]:
+    found: list[str] = []
+    for argument in arguments:
+        if isinstance(argument, Ref):
+            found.append(argument.ref)
+        elif isinstance(argument, list):
+            found += _refs(cast(list[Argument], argument))
+    return found
 
 
 def _short(node: Node) -> str:
