@@ -67,7 +67,7 @@ def test_the_fastest_sample_that_is_proven_wins_in_the_modules_names() -> None:
     assert "xa" not in outcome.program
     assert "5 samples: 5 whole, 4 different, 2 parsed, 2 compiled" in outcome.notes[-1]
     assert outcome.notes[-1].endswith("1 of 2 tried proven")
-    assert "xa: float32[s0, s1]" in told.asked
+    assert "xa: float32[na, nb]" in told.asked
 
 
 def test_nothing_right_is_a_verdict_and_nothing_at_all_is_said() -> None:

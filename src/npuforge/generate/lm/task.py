@@ -2,7 +2,7 @@
 """What the embedded model reads: the captured graph in names that carry no meaning.
 
 A kernel does not depend on what its tensors are called, so the model never sees it: sources are
-`xa xb ...`, symbols `s0 s1 ...`, values `v0 v1 ...`, in the order of their first appearance, and
+`xa xb ...`, extents `na nb ...`, values `v0 v1 ...`, in the order of their first appearance, and
 the operator is `op`. The program it writes has the same names, and the writer puts the module's own
 back.
 """
@@ -42,13 +42,14 @@ class Names:
 
 def canonical(graph: Graph) -> tuple[Graph, Names]:
     """The graph in canonical names; `UsageError` for one with too many tensors to name."""
-    if len(graph.sources) > len(_LETTERS):
-        raise UsageError(f"{graph.name} has {len(graph.sources)} tensors, too many for the model")
+    most = max(len(graph.sources), len(_symbols(graph)))
+    if most > len(_LETTERS):
+        raise UsageError(f"{graph.name} has {most} tensors or extents, too many for the model")
     sources = {source.name: f"x{_LETTERS[place]}" for place, source in enumerate(graph.sources)}
     targets = {
         source.target: sources[source.name] for source in graph.sources if source.target is not None
     }
-    symbols = {name: f"s{place}" for place, name in enumerate(_symbols(graph))}
+    symbols = {name: f"n{_LETTERS[place]}" for place, name in enumerate(_symbols(graph))}
     values = {node.name: f"v{place}" for place, node in enumerate(graph.nodes)}
     rename = _Renamer({**sources, **values}, symbols)
     renamed = Graph(

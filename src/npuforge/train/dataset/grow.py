@@ -37,6 +37,7 @@ from npuforge.train.judge import Bench, Judged
 from npuforge.train.operators.draw import Drawn, draw
 from npuforge.train.structure import structure
 
+_LONGEST = 16_000  # characters of a program; a longer one teaches patience
 _TRIED = 5  # faults tried for each operator
 _BUILT = 1  # of these, how many may get as far as the twin, which takes a second each
 _COMPARED = 0.35  # share of operators whose variants are compared
@@ -130,6 +131,8 @@ class _Teacher:
             yield Chat(messages=[*self.question, answer], source="kernel", origin=self.origin)
 
     def records(self) -> Iterator[Record]:
+        if len(self.program) > _LONGEST:
+            raise NpuforgeError(f"a program of {len(self.program)} characters is too long")
         right = self.bench.judge_program(self.program, timed=True)
         if not right.correct or right.timing is None:
             raise NpuforgeError(f"not proven: {right.problem}")
