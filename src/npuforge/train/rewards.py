@@ -129,16 +129,28 @@ class Pool:
     def judge(self, questions: Sequence[Question]) -> list[Outcome]:
         """One outcome for each question, in order; equal questions are judged once."""
         encoded = [msgspec.json.encode(question) for question in questions]
-        distinct = list(dict.fromkeys(encoded))
-        found = dict(zip(distinct, self._threads.map(self._one, distinct), strict=True))
+        tasks: dict[bytes, dict[bytes, None]] = {}
+        for line, question in zip(encoded, questions, strict=True):
+            tasks.setdefault(msgspec.json.encode(question.task), {})[line] = None
+        distinct = sum(map(len, tasks.values()))
+        share = -(-distinct // len(self._workers))
+        # A task's answers go to one judge, which prepares the task once, as long as all have work.
+        batches = [batch for lines in tasks.values() for batch in _cut(list(lines), share)]
+        found: dict[bytes, Outcome] = {}
+        for batch, outcomes in zip(batches, self._threads.map(self._some, batches), strict=True):
+            found.update(zip(batch, outcomes, strict=True))
         return [found[line] for line in encoded]
 
-    def _one(self, line: bytes) -> Outcome:
+    def _some(self, lines: list[bytes]) -> list[Outcome]:
         worker = self._free.get()
         try:
-            return worker.ask(line)
+            return [worker.ask(line) for line in lines]
         finally:
             self._free.put(worker)
+
+
+def _cut(lines: list[bytes], most: int) -> list[list[bytes]]:
+    return [lines[start : start + most] for start in range(0, len(lines), most)]
 
 
 class _NoAnswerError(Exception):
