@@ -13,7 +13,7 @@ from pathlib import Path
 
 from npuforge.errors import UsageError
 from npuforge.sandbox import Sandbox
-from npuforge.twin.cache import digest
+from npuforge.twin.cache import digest, file_digest
 from npuforge.twin.lint import lint
 from npuforge.twin.lint.finding import Finding
 from npuforge.twin.lint.model import Function
@@ -104,6 +104,7 @@ class Kernel:
             defines=_defines(defines),
             prelude=prelude,
             root=project,
+            about=file_digest(path) or "",
             sandbox=sandbox,
         )
         units = str(tools.cache.root)

@@ -104,10 +104,14 @@ class Toolchain:
         defines: Mapping[str, str | None] | None = None,
         prelude: str | None = None,
         root: Path | None = None,
+        about: str = "",
         sandbox: Sandbox | None = None,
         limits: Limits = BUILD_LIMITS,
     ) -> BuildResult:
         """Build `sources` into one library (kernel, host) or program (direct) called `name`.
+
+        What `sources` include is found among the dependencies; where that is the work itself,
+        `about` (its digest, say) keeps builds of different works from waiting for each other.
 
         `root` is the project: paths in diagnostics and debug information are relative to it, and a
         copy of the project elsewhere shares its cache entries. It defaults to the folder that holds
@@ -153,6 +157,7 @@ class Toolchain:
                 folders=folders,
                 prelude=prelude,
                 precompiled=precompiled,
+                about=about,
             )
             if step.entry is None:
                 return result(step, None, False)
@@ -298,6 +303,7 @@ class Toolchain:
         folders: Sequence[Path] = (),
         prelude: str | None = None,
         precompiled: Path | None = None,
+        about: str = "",
     ) -> _Step:
         """Compile one source to `unit.o`."""
         ours = self._includes(recipe)
@@ -314,6 +320,7 @@ class Toolchain:
             str(source.relative_to(project)) if source.is_relative_to(project) else str(source),
             file_digest(source) or "",
             prelude or "",
+            *([about] if about else []),
             str(precompiled),
             processor() if "-march=native" in recipe.compile else "",
         )

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import json
+import uuid
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +15,7 @@ import torch
 
 from npuforge.errors import UsageError
 from npuforge.sandbox import Sandbox
+from npuforge.twin.cache import Cache
 from npuforge.twin.execute import execute
 from npuforge.twin.kernel import Kernel, KernelBuild, find_entries
 from npuforge.twin.launch import Launch, ListArgument, output, scalar, tensor
@@ -162,3 +165,22 @@ def test_list_members_are_tensors_of_the_launch() -> None:
     assert [t.name for t in launch.outputs] == ["a", "b"]
     with pytest.raises(UsageError, match="two tensors of the launch are called 'a'"):
         Launch(1, [output("a", (1,), "int8"), ListArgument("all", members)])
+
+
+def test_kernels_of_one_name_do_not_wait_for_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is locked while a kernel is built is its own, whatever its entry is called."""
+    locked: list[str] = []
+    lock = Cache.lock
+
+    def noted(cache: Cache, key: str) -> AbstractContextManager[None]:
+        locked.append(key)
+        return lock(cache, key)
+
+    monkeypatch.setattr(Cache, "lock", noted)
+    fresh = uuid.uuid4().hex
+    for number in range(2):
+        locked.append("next")
+        assert Kernel.build(f"// {fresh} {number}\n{_LISTED}", entry="fill").ok
+    first, second = " ".join(locked).split("next")[1:]
+    assert first.strip()
+    assert not set(first.split()) & set(second.split())
