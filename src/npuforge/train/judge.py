@@ -27,6 +27,7 @@ from npuforge.generate.cases import (
 )
 from npuforge.generate.live import LiveModule
 from npuforge.generate.lm.answer import held, own_operands, program_in
+from npuforge.generate.lm.fit import resolved
 from npuforge.generate.lm.task import OPERATOR, canonical
 from npuforge.generate.proof import Proof, prove
 from npuforge.generate.reference import ModuleProcess, References
@@ -108,7 +109,7 @@ class Bench:
 
     def judge_program(self, program: str, *, timed: bool = False) -> Judged:
         try:
-            lowered = lower(program, self.soc)
+            lowered = lower(resolved(program, self.soc), self.soc)
         except TileError as error:
             first = error.findings[0]
             said = f"line {first.span.line}: {first.rule}: {first.message}"

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The form of the programs a model learns from: a planner's, without what it could not know.
 
-Comments and headings go: they repeat what the reasoning says. What a kernel takes of the unified
-buffer whatever its tile, the planner asked of the compiler to the byte; a model would have to learn
-it by heart, so it is rounded up, which costs a tile a few elements and nothing else.
+Comments and headings go: they repeat what the reasoning says. Every value has a buffer of its own
+(`single`), and how many bytes a tile takes is left to the compiler (`fit`).
 """
 
 from __future__ import annotations
@@ -12,21 +11,15 @@ import io
 import re
 import tokenize
 
+from npuforge.generate.lm.fit import with_fits
+from npuforge.generate.lm.single import single
+
 _HEAD = '"""'
-_FIXED = re.compile(r"(tl\.ub_bytes\(\) - \(?(?:\d+ \* \w+ \+ )?)(\d+)(\)?\) // )")
-_STEP = 8192
-_FINE = 1024  # of the step's multiples that leave too little
 
 
 def plain(program: str) -> str:
     """A planner's program as the model is to write it."""
-    without = _without_comments(program)
-    return _FIXED.sub(lambda found: found[1] + str(_rounded(int(found[2]))) + found[3], without)
-
-
-def _rounded(fixed: int) -> int:
-    step = _STEP if fixed <= 8 * _STEP else _FINE
-    return -(-fixed // step) * step
+    return with_fits(single(_without_comments(program)))
 
 
 def _without_comments(program: str) -> str:

@@ -4,6 +4,7 @@
 Reasoning between `<think>` and `</think>`, then one tile program in the planner's layout. Made from
 the language's own tables, so that a text of this grammar is one that `tile.parse` reads; what only
 the later passes know (which names there are, shapes, element types) stays the model's to get right.
+`tl.fit` is the model's own (`fit.py`).
 Besides what a grammar cannot count: 60 levels of nesting, functions of the same name.
 
 llama.cpp follows all readings of a text at once, so alternatives are told apart by their first
@@ -101,7 +102,8 @@ def _rules() -> Mapping[str, str]:
     rules["dtype"] = '"tl." (' + trie(dict.fromkeys(ELEMENT_TYPES, "")) + ")"
     rules |= _expressions("k", "", {"program_id(0)": "", "num_programs(0)": ""})
     shaped = '(".shape[" "-"? [0-9] "]" | ".numel()")?'
-    rules |= _expressions("h", shaped, {"num_cores()": "", "ub_bytes()": ""})
+    fit = {"fit(": 'name (", " h-sum)? ")"'}
+    rules |= _expressions("h", shaped, {"num_cores()": "", "ub_bytes()": "", **fit})
     rules["operation"] = trie(
         {f"{name}(": _arguments(info.arguments) for name, info in table().items()}
     )

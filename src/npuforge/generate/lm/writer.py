@@ -18,6 +18,7 @@ from npuforge.generate.cases import ProofCase
 from npuforge.generate.events import Writing
 from npuforge.generate.lm.answer import held, program_in
 from npuforge.generate.lm.engine import Drawn, Engine, Sample, Sampling
+from npuforge.generate.lm.fit import resolved
 from npuforge.generate.lm.grammar import grammar
 from npuforge.generate.lm.names import renamed
 from npuforge.generate.lm.task import OPERATOR, SYSTEM, canonical, task_text
@@ -52,7 +53,7 @@ class LmWriter:
             drawn = self._drawn(bench)
         tokens, seconds = drawn.tokens, drawn.seconds
         bench.notes.append(f"{tokens} tokens in {seconds:.1f} s by {self.engine.model.name}")
-        programs = list(_distinct(drawn))
+        programs = [_filled(variant, bench.chip) for variant in _distinct(drawn)]
         if not programs:
             raise UsageError("no program was written: every sample was cut off")
         tried = _tried(bench, signature, [_own(v, bench.graph, signature) for v in programs])
@@ -83,6 +84,14 @@ def _distinct(drawn: Drawn) -> Iterator[Variant]:
     for text, times in Counter(texts).most_common():
         title = f"sample {next(n for n, one in enumerate(drawn.samples, 1) if _is(one, text))}"
         yield Variant(title, text, f"drawn {times} times" if times > 1 else "drawn once")
+
+
+def _filled(variant: Variant, chip: str) -> Variant:
+    """With the numbers that were left to the compiler; what it refuses, it will refuse again."""
+    try:
+        return replace(variant, program=resolved(variant.program, chip))
+    except (TileError, UsageError, RecursionError):
+        return variant
 
 
 def _is(sample: Sample, text: str) -> bool:

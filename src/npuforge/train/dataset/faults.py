@@ -11,6 +11,8 @@ import random
 import re
 from collections.abc import Callable
 
+from npuforge.generate.lm.single import arguments
+
 Fault = Callable[[list[str], random.Random], list[str] | None]
 
 _OTHER = {
@@ -38,7 +40,7 @@ def faults() -> dict[str, Fault]:
         "share not cut": _replaced(r"min\((first \+ per_core), [^()]+\)", r"\1"),
         "offset lost": _replaced(r"(tl\.(?:load|store)\(\w+) \+ [^,]+,", r"\1,"),
         "a step missing": _missing_step,
-        "tile too large": _too_large,
+        "tile too large": _replaced(r"(tl\.fit\([^()]*\))", r"3 * \1"),
         "wrong axis": _replaced(r"axis=1", "axis=0"),
         "wrong type": _replaced(r"(alloc_ub\(.*)dtype=tl\.float32", r"\1dtype=tl.float16"),
         "name unknown": _replaced(r"\bstart\b(?! =)", "begin"),
@@ -98,12 +100,12 @@ def _exchanged(lines: list[str], rng: random.Random) -> list[str] | None:
     places = [
         (n, match)
         for n, match in _calls(lines, dict.fromkeys(("sub", "div", "select", "compare", "pow")))
-        if len(_arguments(match[3])) >= 3
+        if len(arguments(match[3])) >= 3
     ]
     if not places:
         return None
     place, match = rng.choice(places)
-    given = _arguments(match[3])
+    given = arguments(match[3])
     left, right = (2, 3) if match[2] == "select" and len(given) > 3 else (1, 2)
     given[left], given[right] = given[right], given[left]
     return _with(lines, place, f"{match[1]}tl.{match[2]}({', '.join(given)})")
@@ -113,12 +115,12 @@ def _argument_lost(lines: list[str], rng: random.Random) -> list[str] | None:
     places = [
         (n, match)
         for n, line in enumerate(lines)
-        if (match := _CALL.match(line)) and len(_arguments(match[3])) >= 2
+        if (match := _CALL.match(line)) and len(arguments(match[3])) >= 2
     ]
     if not places:
         return None
     place, match = rng.choice(places)
-    given = _arguments(match[3])[:-1]
+    given = arguments(match[3])[:-1]
     return _with(lines, place, f"{match[1]}tl.{match[2]}({', '.join(given)})")
 
 
@@ -137,17 +139,6 @@ def _missing_step(lines: list[str], rng: random.Random) -> list[str] | None:
     return [*lines[:place], *lines[place + 1 :]]
 
 
-def _too_large(lines: list[str], rng: random.Random) -> list[str] | None:
-    found = re.compile(r"(tl\.ub_bytes\(\).*// \(?)(\d+)")
-    places = [n for n, line in enumerate(lines) if found.search(line)]
-    if not places:
-        return None
-    place = rng.choice(places)
-    return _with(
-        lines, place, found.sub(lambda m: m[1] + str(max(1, int(m[2]) // 3)), lines[place], count=1)
-    )
-
-
 def _another_number(lines: list[str], rng: random.Random) -> list[str] | None:
     found = re.compile(r"(?<=, )(-?\d+\.\d+(?:e-?\d+)?)\b")
     places = [n for n, line in enumerate(lines) if _CALL.match(line) and found.search(line)]
@@ -157,19 +148,6 @@ def _another_number(lines: list[str], rng: random.Random) -> list[str] | None:
     return _with(
         lines, place, found.sub(lambda m: repr(float(m[1]) * 2 + 1), lines[place], count=1)
     )
-
-
-def _arguments(text: str) -> list[str]:
-    """Arguments of a call, brackets respected."""
-    found, depth, current = [], 0, ""
-    for letter in text:
-        depth += (letter in "([") - (letter in ")]")
-        if letter == "," and depth == 0:
-            found.append(current.strip())
-            current = ""
-        else:
-            current += letter
-    return [*found, current.strip()] if current.strip() else found
 
 
 def _with(lines: list[str], place: int, line: str) -> list[str] | None:

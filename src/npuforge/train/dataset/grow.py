@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from npuforge.errors import NpuforgeError
 from npuforge.generate.cases import fewer_rows, operand_shapes
 from npuforge.generate.live import LiveModule
+from npuforge.generate.lm.fit import resolved
 from npuforge.generate.lm.form import plain
 from npuforge.generate.lm.task import OPERATOR, SYSTEM, task_text
 from npuforge.lower.tiling import Tiling, compute_tiling
@@ -162,7 +163,11 @@ class _Teacher:
     def answer(self, judged: Judged, tiling: Tiling) -> Message:
         assert judged.built is not None
         thought = reasoning(
-            self.bench.canonical, judged.built.lowered, judged.program, tiling, judged.timing
+            self.bench.canonical,
+            judged.built.lowered,
+            resolved(judged.program, self.bench.soc),
+            tiling,
+            judged.timing,
         )
         return Message("assistant", f"<think>\n{thought}\n</think>\n{judged.program}")
 

@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs in which every value has a buffer of its own.
+
+The planner shares buffers by lifetime, and so a name means one value here and another one there. A
+model that learns from it has to keep account of lifetimes; in this form it only writes down what
+follows from what, and the compiler lets buffers share memory. Kernels are changed where that is
+plain to see: a buffer all of whose values are made and used in one compute block.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+_ALLOCATION = re.compile(r"^    (\w+) = tl\.(alloc_ub|alloc_mask)\((.*)\)$")
+_CALL = re.compile(r"^(\s*)(?:(\w+) = )?tl\.(\w+)\((.*)\)$")
+_KERNEL = re.compile(r"^@ascend_kernel$")
+# Write to what is there: the old contents count.
+_UPDATES = {"axpy", "mul_add", "insert_scalar", "scatter", "scatter_add"}
+
+
+def single(program: str) -> str:
+    """The program with as many buffers as values."""
+    lines = program.splitlines()
+    starts = [number for number, line in enumerate(lines) if _KERNEL.match(line)]
+    ends = [
+        next(
+            (n for n in range(start + 2, len(lines)) if lines[n] and lines[n][0] != " "), len(lines)
+        )
+        for start in starts
+    ]
+    made: list[str] = []
+    last = 0
+    for start, end in zip(starts, ends, strict=True):
+        made += [*lines[last:start], *_Kernel(lines[start:end]).written()]
+        last = end
+    return "\n".join([*made, *lines[last:]]) + "\n"
+
+
+@dataclass(slots=True)
+class _Kernel:
+    lines: list[str]
+    allocations: dict[str, str] = field(default_factory=dict)  # a buffer, and how it is made
+    fresh: dict[str, str] = field(default_factory=dict)  # new buffers, and how they are made
+
+    def written(self) -> list[str]:
+        for line in self.lines:
+            if found := _ALLOCATION.match(line):
+                self.allocations[found[1]] = line.partition(" = ")[2]
+        changed = list(self.lines)
+        for block in self._blocks():
+            self._separate(changed, block)
+        return self._with_allocations(changed)
+
+    def _blocks(self) -> Iterator[range]:
+        """Lines of compute blocks that are calls and nothing else."""
+        for number, line in enumerate(self.lines):
+            if line.strip() != "with tl.compute():":
+                continue
+            depth = len(line) - len(line.lstrip()) + 4
+            end = number + 1
+            while end < len(self.lines) and _depth(self.lines[end]) >= depth:
+                end += 1
+            inside = range(number + 1, end)
+            if all(_CALL.match(self.lines[n]) and _depth(self.lines[n]) == depth for n in inside):
+                yield inside
+
+    def _own(self, block: range) -> set[str]:
+        """Buffers whose values are made and used in the block alone; what is loaded or stored may
+        be so elsewhere."""
+        own = set(self.allocations)
+        for number, line in enumerate(self.lines):
+            call = _CALL.match(line)
+            moved = call is not None and call[3] in {"load", "store"}
+            if number not in block and not moved and not _ALLOCATION.match(line):
+                own -= set(re.findall(r"\w+", line))
+        views: dict[str, set[str]] = {}
+        for number in block:
+            call = _CALL.match(self.lines[number])
+            assert call is not None
+            given = arguments(call[4])
+            name = _name(given[0])
+            if call[2] is None:
+                views.setdefault(name, set()).add(given[0])
+                if call[3] in _UPDATES:
+                    own.discard(name)
+        return {name for name in own if len(views.get(name, ())) <= 1}
+
+    def _separate(self, changed: list[str], block: range) -> None:
+        own = self._own(block)
+        stored = {
+            _name(arguments(call[4])[1])
+            for line in self.lines
+            if (call := _CALL.match(line)) and call[3] == "store"
+        }
+        final = {}
+        for number in block:
+            call = _CALL.match(self.lines[number])
+            assert call is not None
+            if call[2] is None:
+                final[_name(arguments(call[4])[0])] = number
+        current: dict[str, str] = {}
+        for number in block:
+            call = _CALL.match(self.lines[number])
+            assert call is not None
+            given = arguments(call[4])
+            first = 0 if call[2] is not None else 1
+            for place in range(first, len(given)):
+                given[place] = _renamed(given[place], current)
+            if call[2] is None:
+                name = _name(given[0])
+                if name in own and not (name in stored and final[name] == number):
+                    current[name] = self._new(name)
+                elif name in own:
+                    current.pop(name, None)
+                given[0] = _renamed(given[0], current)
+            head = f"{call[2]} = " if call[2] is not None else ""
+            changed[number] = f"{call[1]}{head}tl.{call[3]}({', '.join(given)})"
+
+    def _new(self, name: str) -> str:
+        stem = "mask" if "alloc_mask" in self.allocations[name] else "t"
+        taken = {*self.allocations, *self.fresh}
+        number = sum(known.startswith(stem) for known in self.fresh)
+        while (made := f"{stem}{number}_") in taken:
+            number += 1
+        self.fresh[made] = self.allocations[name].replace(", buffers=1", "")
+        return made
+
+    def _with_allocations(self, changed: list[str]) -> list[str]:
+        """Buffers that are still in use, then the new ones, all numbered anew."""
+        body = [line for line in changed if not _ALLOCATION.match(line)]
+        words = set(re.findall(r"\w+", "\n".join(body)))
+        kept = {name: how for name, how in self.allocations.items() if name in words}
+        final = self._numbered(kept)
+        made = [f"    {final[name]} = {how}" for name, how in {**kept, **self.fresh}.items()]
+        first = next(n for n, line in enumerate(changed) if _ALLOCATION.match(line))
+        rest = [line for line in changed[first:] if not _ALLOCATION.match(line)]
+        return [*changed[:first], *made, *(_renamed(line, final) for line in rest)]
+
+    def _numbered(self, kept: dict[str, str]) -> dict[str, str]:
+        final: dict[str, str] = {}
+        counts: dict[str, int] = {}
+        for name in (*kept, *self.fresh):
+            stem = re.sub(r"\d+_?$", "", name)
+            if stem in {"t", "mask"}:
+                final[name] = f"{stem}{counts.get(stem, 0)}"
+                counts[stem] = counts.get(stem, 0) + 1
+            else:
+                final[name] = name
+        return final
+
+
+def arguments(text: str) -> list[str]:
+    """Arguments of a call, brackets respected."""
+    found, depth, current = [], 0, ""
+    for letter in text:
+        depth += (letter in "([") - (letter in ")]")
+        if letter == "," and depth == 0:
+            found.append(current.strip())
+            current = ""
+        else:
+            current += letter
+    return [*found, current.strip()] if current.strip() else found
+
+
+def _name(view: str) -> str:
+    return re.split(r"\W", view, maxsplit=1)[0]
+
+
+def _renamed(text: str, names: dict[str, str]) -> str:
+    return re.sub(r"\b[A-Za-z_]\w*\b", lambda word: names.get(word[0], word[0]), text)
+
+
+def _depth(line: str) -> int:
+    return len(line) - len(line.lstrip())

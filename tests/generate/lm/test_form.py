@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs as the model writes them: a buffer for each value, tiles that the compiler sizes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from npuforge.errors import UsageError
+from npuforge.generate.live import LiveModule
+from npuforge.generate.lm.fit import resolved
+from npuforge.generate.lm.form import plain
+from npuforge.generate.lm.single import arguments, single
+from npuforge.generate.lm.task import canonical
+from npuforge.plan import planner
+from npuforge.tile import read_program
+from npuforge.tile.interpret import interpret
+
+_SOC = "910b2"
+_X = torch.linspace(-3.0, 3.0, 7 * 40).reshape(7, 40)
+
+
+class _Norm(torch.nn.Module):
+    def forward(self, x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
+        y = torch.relu(x) * w + x
+        return y / torch.sqrt((y * y).mean(-1, keepdim=True) + 1e-5)
+
+
+class _Loss(torch.nn.Module):
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        return torch.nn.functional.smooth_l1_loss(x, y)
+
+
+def _planned(module: Callable[..., Any], *inputs: torch.Tensor) -> str:
+    with LiveModule(module, list(inputs), "op") as live:
+        return planner.plan(canonical(live.graph)[0], _SOC).variants[0].program
+
+
+@pytest.fixture(scope="module")
+def norm() -> str:
+    return _planned(_Norm(), _X, torch.ones(40))
+
+
+def _result(program: str, **inputs: torch.Tensor) -> np.ndarray[Any, Any]:
+    typed = read_program(program, _SOC)
+    found = interpret(typed, {name: value.numpy() for name, value in inputs.items()}, {})
+    return found["y"].values()
+
+
+def test_the_taught_form_computes_the_same(norm: str) -> None:
+    weight = torch.linspace(0.5, 1.5, 40)
+    taught = plain(norm)
+    assert "tl.fit(op" in taught
+    assert "#" not in taught
+    want = _Norm()(_X, weight).numpy()
+    for program in (norm, resolved(taught, _SOC)):
+        assert np.allclose(_result(program, xa=_X, xb=weight), want, atol=1e-5)
+
+
+def test_every_value_of_a_block_is_written_once(norm: str) -> None:
+    block = re.search(r"with tl\.compute\(\):\n((?: {12}.*\n)+)", plain(norm))
+    assert block is not None
+    written = [line.partition("(")[2].partition("[")[0] for line in block[1].splitlines()]
+    assert len(set(written)) == len(written) > 5
+
+
+def test_what_is_carried_from_round_to_round_keeps_its_buffer() -> None:
+    program = _planned(_Loss(), torch.randn(512, 1000), torch.randn(512, 1000))
+    taught = resolved(plain(program), _SOC)
+    given, wanted = torch.randn(512, 1000), torch.randn(512, 1000)
+    want = _Loss()(given, wanted).numpy()
+    assert np.allclose(_result(taught, xa=given, xb=wanted), want, atol=1e-5)
+
+
+def test_a_tile_that_was_sized_fits(norm: str) -> None:
+    """The compiler's own arithmetic, as the planner has it."""
+    numbers = r"\(tl\.ub_bytes\(\) - .*\) // \("
+    assert re.search(numbers, norm)
+    assert re.search(numbers, resolved(plain(norm), _SOC))
+
+
+def test_what_cannot_be_sized_is_said(norm: str) -> None:
+    taught = plain(norm)
+    with pytest.raises(UsageError, match="not launched"):
+        resolved(taught.replace("tl.fit(op", "tl.fit(other"), _SOC)
+    with pytest.raises(UsageError, match="not closed"):
+        resolved(taught.replace("tl.fit(op, k1_width)", "tl.fit(op, k1_width"), _SOC)
+    with pytest.raises(UsageError, match="takes a kernel"):
+        resolved(taught.replace("tl.fit(op, k1_width)", "tl.fit(op, 1, 2)"), _SOC)
+
+
+def test_a_program_without_kernels_stays() -> None:
+    assert single("x = 1\n") == "x = 1\n"
+    assert arguments("a[:n, None], (1, 2), f(3)") == ["a[:n, None]", "(1, 2)", "f(3)"]
