@@ -21,6 +21,13 @@ def dataset() -> None:
 @click.option("--operators", type=click.IntRange(1), default=2000, show_default=True)
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("--soc", default="910b2", show_default=True)
+@click.option(
+    "--lessons",
+    type=click.FloatRange(0.0, 1.0),
+    default=1.0,
+    show_default=True,
+    help="Share of operators that give repairs and preferences, too.",
+)
 @click.option("--jobs", type=click.IntRange(1), default=os.cpu_count(), show_default="cores")
 @click.option(
     "--limit",
@@ -30,7 +37,9 @@ def dataset() -> None:
     metavar="SECONDS",
     help="Stop growing after so long.",
 )
-def build(out: Path, operators: int, seed: int, soc: str, jobs: int, limit_s: float) -> None:
+def build(
+    out: Path, operators: int, seed: int, soc: str, lessons: float, jobs: int, limit_s: float
+) -> None:
     """Grow random operators and put their records together.
 
     Run it again to go on where it was stopped; the records follow from seed and number of operators
@@ -51,7 +60,7 @@ def build(out: Path, operators: int, seed: int, soc: str, jobs: int, limit_s: fl
         left = f", {(total - done) / rate / 60:.0f} min left" if rate else ""
         click.echo(f"{done} of {total} operators{left}")
 
-    settings = Settings(seed=seed, soc=soc, avoid=fingerprint())
+    settings = Settings(seed=seed, soc=soc, avoid=fingerprint(), lessons=lessons)
     grow_all(out, settings, operators, evaluated(), jobs, progress, limit_s)
     counts = assemble(parts(out), document_records(), evaluated(), out)
     total = sum(counts.records.values())

@@ -33,6 +33,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     seed: int = 0
     soc: str = "910b2"
     avoid: str = ""  # fingerprint of the structures that are avoided
+    lessons: float = 1.0  # share of operators that give repairs and preferences too
 
 
 class Part(msgspec.Struct, frozen=True):
@@ -116,7 +117,9 @@ def _prepare() -> None:
 
 def _grow_part(folder: Path, settings: Settings, number: int, avoid: frozenset[str]) -> None:
     first = number * PART
-    grown = [grow(settings.seed, first + k, settings.soc, avoid) for k in range(PART)]
+    grown = [
+        grow(settings.seed, first + k, settings.soc, avoid, settings.lessons) for k in range(PART)
+    ]
     file = part_file(folder, number)
     scratch = file.with_suffix(f".{os.getpid()}.tmp")
     scratch.write_bytes(msgspec.json.encode(Part(grown)))

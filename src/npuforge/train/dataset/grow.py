@@ -57,8 +57,15 @@ class Grown:
     reason: str = ""
 
 
-def grow(seed: int, index: int, soc: str = "910b2", avoid: Collection[str] = ()) -> Grown:
-    """The operator of that number; one whose structure is to be avoided gives nothing."""
+def grow(
+    seed: int,
+    index: int,
+    soc: str = "910b2",
+    avoid: Collection[str] = (),
+    lessons: float = 1.0,
+) -> Grown:
+    """The operator of that number; one whose structure is to be avoided gives nothing. `lessons` is
+    the share of operators that also give repairs and preferences, which take most of the time."""
     drawn = draw(seed, index)
     grown = Grown(index, drawn.family)
     try:
@@ -71,7 +78,7 @@ def grow(seed: int, index: int, soc: str = "910b2", avoid: Collection[str] = ())
                     grown.reason = "its structure is kept for evaluation"
                     return grown
                 plan = planner.plan(bench.canonical, soc)
-                teacher = _Teacher(drawn, bench, plan, grown.structure)
+                teacher = _Teacher(drawn, bench, plan, grown.structure, lessons)
                 grown.records = [*teacher.records(), *_resized(teacher)]
     except (NpuforgeError, TileError) as error:
         grown.reason = (str(error).splitlines() or [type(error).__name__])[0]
@@ -92,7 +99,7 @@ def _resized(teacher: _Teacher) -> Iterator[Record]:
         other = Bench(bench.module, bench.soc, graph=graph)
         try:
             plan = planner.plan(other.canonical, bench.soc)
-            again = _Teacher(teacher.drawn, other, plan, teacher.structure)
+            again = _Teacher(teacher.drawn, other, plan, teacher.structure, 0.0)
             if again.program not in known:
                 known.add(again.program)
                 yield from again.kernel()
@@ -106,6 +113,7 @@ class _Teacher:
     bench: Bench
     planned: Plan
     structure: str
+    lessons: float
 
     @property
     def origin(self) -> Origin:
@@ -143,10 +151,11 @@ class _Teacher:
         yield Chat(messages=[*self.question, answer], source="kernel", origin=self.origin)
         yield ascendc_record(self.drawn, right, tiling, self.origin)
         yield project_record(self.drawn, right, tiling, self.origin)
-        yield from self.repairs(right, answer, rng)
         best = right
-        if len(self.planned.variants) > 1 and rng.random() < _COMPARED:
-            best = yield from self.compared(right, answer)
+        if rng.random() < self.lessons:
+            yield from self.repairs(right, answer, rng)
+            if len(self.planned.variants) > 1 and rng.random() < _COMPARED:
+                best = yield from self.compared(right, answer)
         yield GrownTask(
             prompt=self.question,
             task=JudgedBy(self.drawn.source, best.time_us),
