@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 from npuforge.errors import UsageError
 from npuforge.generate.cases import (
@@ -172,6 +172,13 @@ class TwinJudge:
 
     def __init__(self) -> None:
         self._open: dict[str, tuple[Bench, ExitStack]] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        while self._open:
+            self._open.popitem()[1][1].close()
 
     def judge(self, task: dict[str, Any], text: str) -> Judged:
         judged = self._bench(str(task["module"])).judge(text, timed=True)

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Evaluation: what is asked, how answers are counted, and the judge of rewards."""
+
+from __future__ import annotations
+
+import pytest
+
+from npuforge.errors import UsageError
+from npuforge.generate.lm.form import plain
+from npuforge.generate.lm.task import canonical
+from npuforge.plan import planner
+from npuforge.train.evaluate.problems import Problem, problems
+from npuforge.train.evaluate.prompts import prompts
+from npuforge.train.evaluate.sample import Answers
+from npuforge.train.evaluate.score import Scored, at_k, by_level, score
+from npuforge.train.evaluate.structures import evaluated
+from npuforge.train.judge import TwinJudge
+
+_NAME = "activation/squared_relu"
+
+
+@pytest.fixture(scope="module")
+def problem() -> Problem:
+    return next(problem for problem in problems("forge") if problem.name == _NAME)
+
+
+@pytest.fixture(scope="module")
+def right(problem: Problem) -> str:
+    with problem.opened() as module:
+        graph, _ = canonical(module.graph)
+    return plain(planner.plan(graph, "910b2").variants[0].program)
+
+
+def test_a_prompt_has_the_graph_and_its_structure(problem: Problem) -> None:
+    (asked,) = prompts([problem])
+    assert not asked.problem
+    assert asked.structure in evaluated()
+    assert asked.prompt[-1].content.startswith("xa: ")
+    assert "return v" in asked.prompt[-1].content
+
+
+def test_answers_are_counted_by_how_far_they_come(problem: Problem, right: str) -> None:
+    thought = f"<think>\nabout it\n</think>\n{right}"
+    wrong = right.replace("tl.mul(", "tl.add(", 1)
+    given = [thought, right, wrong, right.replace("tl.load(", "tl.fetch("), "no program"]
+    answers = Answers(suite="forge", name=_NAME, level=1, answers=given, tokens=0, cut=0)
+    found = score(problem, answers)
+    assert (found.samples, found.parsed, found.compiled, found.correct) == (5, 3, 3, 2)
+    assert found.distinct == 4
+    assert any("differ" in said for said in found.problems)
+
+
+def test_rates_at_k_are_means_over_tasks() -> None:
+    scored = [
+        Scored(suite="s", name="a", level=1, samples=10, compiled=10, correct=1),
+        Scored(suite="s", name="b", level=2, samples=10, compiled=0, correct=0),
+    ]
+    assert at_k(scored, 1, "compiled").value == pytest.approx(0.5)
+    assert at_k(scored, 1, "correct").value == pytest.approx(0.05)
+    assert at_k(scored, 10, "correct").value == pytest.approx(0.5)
+    assert list(by_level(scored)) == [1, 2]
+
+
+def test_a_suite_that_is_none_is_refused() -> None:
+    with pytest.raises(UsageError, match="no evaluation on"):
+        problems("elsewhere")
+
+
+def test_the_judge_of_rewards_tells_right_from_wrong(problem: Problem, right: str) -> None:
+    task = {"module": problem.task.place.read_text("utf-8"), "best_us": 10.0}
+    with TwinJudge() as judge:
+        found = judge.judge(task, right)
+        worse = judge.judge(task, right.replace("tl.mul(", "tl.add(", 1))
+        nothing = judge.judge(task, "nothing")
+    assert found.correct
+    assert found.time_us is not None
+    assert found.baseline_us == 10.0
+    assert worse.compiled
+    assert not worse.correct
+    assert not nothing.parsed
