@@ -435,3 +435,11 @@ def test_the_first_of_no_number_is_the_extreme(axis: int) -> None:
         spots = torch.randint(0, x.numel(), (60,), generator=torch.Generator().manual_seed(5))
         x.view(-1)[spots[torch.randperm(60)[:40]]] = value
     agree(places, [x], [normal(3, 5, 2)])
+
+
+def test_a_result_that_reads_nothing_is_as_large_as_its_source_says() -> None:
+    def constant(x: Any) -> Any:
+        return torch.ones_like(torch.exp(x)) * 3
+
+    planned = agree(constant, [normal(40, 33)], [normal(3, 5)])
+    assert [operand.name for operand in planned.operands] == ["x", "y"]
