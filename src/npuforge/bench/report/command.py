@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator
+from pathlib import Path
 
 import msgspec
 
-from npuforge.bench.settings import REFERENCE, Settings
+from npuforge.bench.settings import REFERENCE, ModelSettings, Settings
+from npuforge.generate.lm.settings import EmbeddedSettings
 
 _OPTIONS = {"limit_s": "--limit"}  # the others are called like the setting
 _PLACES = ("path", "limit_s")  # where and how long, which does not name a run
@@ -18,8 +20,13 @@ def command(settings: Settings, *, public: bool = False) -> str:
     """As typed, defaults left out. `public` names no folder of this machine."""
     words = ["npuforge", "bench", settings.suite]
     for name, value in _chosen(settings):
-        text = _public(name, value) if public else _text(value)
-        words += [_OPTIONS.get(name, f"--{name}"), text]
+        if isinstance(value, EmbeddedSettings):
+            words += _embedded(value, public)
+        elif isinstance(value, ModelSettings):
+            words += _asked(value, public)
+        else:
+            text = _public(name, value) if public else _text(value)
+            words += [_OPTIONS.get(name, f"--{name}"), text]
     return shlex.join(words)
 
 
@@ -31,7 +38,28 @@ def title(settings: Settings) -> str:
     return ", ".join([settings.suite, *parts])
 
 
-def _chosen(settings: Settings) -> Iterator[tuple[str, object]]:
+def _embedded(settings: EmbeddedSettings, public: bool) -> Iterator[str]:
+    yield from ("--lm-model", Path(settings.model).name if public else settings.model)
+    for name, value in _chosen(settings):
+        if name != "model":
+            flag = "--temperature" if name == "temperature" else f"--lm-{name}"
+            yield from (flag, _text(value))
+
+
+def _asked(settings: ModelSettings, public: bool) -> Iterator[str]:
+    """A model that is asked; where it answers, and with which key, is the machine's to know."""
+    for name, said in settings.endpoint.items():
+        if said is not None and not (public and name == "base_url"):
+            yield from (f"--{name.replace('_', '-')}", _text(said))
+    for name, value in _chosen(settings):
+        if isinstance(value, bool):
+            yield f"--{name}"
+        elif name != "endpoint" and not (public and name in {"store", "prompts"}):
+            text = ",".join(value) if isinstance(value, tuple) else _text(value)
+            yield from (f"--{name}", text)
+
+
+def _chosen(settings: msgspec.Struct) -> Iterator[tuple[str, object]]:
     for field in msgspec.structs.fields(settings):
         value = getattr(settings, field.name)
         if field.name != "suite" and value != field.default:
@@ -39,6 +67,10 @@ def _chosen(settings: Settings) -> Iterator[tuple[str, object]]:
 
 
 def _public(name: str, value: object) -> str:
+    if isinstance(value, EmbeddedSettings):
+        return Path(value.model).name
+    if isinstance(value, ModelSettings):
+        return str(value.endpoint.get("model"))
     if name == "path":
         return "CHECKOUT"
     return "ANSWERS" if name == "answers" and value != REFERENCE else _text(value)
