@@ -22,7 +22,7 @@ from npuforge.lower.tiling import Tiling, compute_tiling
 from npuforge.plan import Plan, planner
 from npuforge.tile.source import TileError
 from npuforge.train.dataset.faults import faults, seeded
-from npuforge.train.dataset.reasoning import reasoning
+from npuforge.train.dataset.reasoning import reasoning, schedules
 from npuforge.train.dataset.record import (
     Chat,
     GrownTask,
@@ -175,6 +175,7 @@ class _Teacher:
             self.bench.canonical,
             judged.built.lowered,
             resolved(judged.program, self.bench.soc),
+            schedules(self.planned.variants[0].program),
             tiling,
             judged.timing,
         )

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Why a program is as it is, in numbers that the compiler and the twin gave.
 
-What goes through memory; what each kernel keeps of every element, which is what its tile's size
-follows from; what that comes to at the given sizes; how many cores take part; what bounds the time.
+What goes through memory; how each kernel goes about it, as the planner says; what it keeps of every
+element, which is what its tile's size follows from; what that comes to at the given sizes; how many
+cores take part; what bounds the time.
 """
 
 from __future__ import annotations
@@ -22,20 +23,38 @@ from npuforge.tile.expr import text
 from npuforge.twin.timing.report import TimingReport
 
 _MOST_KERNELS = 3
+_SCHEDULE = re.compile(r"^def (\w+)\(.*\):\n    # (.+)$", re.MULTILINE)
 _EACH = re.compile(r"tl\.ub_bytes\(\) - .*\) // (\(.*?\)|\d+)(?=,|\)|$)", re.MULTILINE)
 
 
+def schedules(planned: str) -> dict[str, str]:
+    """What the planner says of each kernel of its program."""
+    return dict(_SCHEDULE.findall(planned))
+
+
 def reasoning(
-    graph: Graph, lowered: Lowered, program: str, tiling: Tiling, timing: TimingReport | None
+    graph: Graph,
+    lowered: Lowered,
+    program: str,
+    ways: dict[str, str],
+    tiling: Tiling,
+    timing: TimingReport | None,
 ) -> str:
-    """A line for each thought."""
-    return "\n".join(_lines(graph, lowered, program, tiling, timing))
+    """A line for each thought; `ways` is how the kernels go about it."""
+    return "\n".join(_lines(graph, lowered, program, ways, tiling, timing))
 
 
 def _lines(
-    graph: Graph, lowered: Lowered, program: str, tiling: Tiling, timing: TimingReport | None
+    graph: Graph,
+    lowered: Lowered,
+    program: str,
+    ways: dict[str, str],
+    tiling: Tiling,
+    timing: TimingReport | None,
 ) -> Iterator[str]:
     yield _traffic(graph)
+    for name, way in ways.items():
+        yield f"{name}: {way}"
     sums = _EACH.findall(program)
     kernels = lowered.kernels[:_MOST_KERNELS]
     for code in kernels:
