@@ -7,6 +7,7 @@ import ast
 from collections.abc import Mapping
 from functools import cache
 
+from npuforge.syntax import parse_expression
 from npuforge.tile.expr import Binary, Call, Const, Expr, Function, fold
 
 _FUNCTIONS: Mapping[str, Function] = {
@@ -43,4 +44,4 @@ def scratch_size(formula: str, sizes: Mapping[str, Expr]) -> Expr:
 
 @cache
 def _parsed(formula: str) -> ast.expr:
-    return ast.parse(formula, mode="eval").body
+    return parse_expression(formula)

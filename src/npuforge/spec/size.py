@@ -14,6 +14,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from npuforge.syntax import parse_expression
+
 _Monomial = tuple[str, ...]  # sorted atoms; () is the constant term
 
 
@@ -39,7 +41,7 @@ class Size:
     def parse(text: str) -> Size:
         """A size from arithmetic over names, as sympy and Python write it."""
         try:
-            return _walk(ast.parse(text.strip(), mode="eval").body)
+            return _walk(parse_expression(text.strip()))
         except (SyntaxError, RecursionError, ValueError):
             raise SizeError(f"no size: {text[:80]}") from None
 
@@ -113,7 +115,7 @@ class Size:
     @cached_property
     def names(self) -> frozenset[str]:
         """The symbols it follows from."""
-        trees = (ast.parse(atom, mode="eval") for monomial, _ in self.terms for atom in monomial)
+        trees = (parse_expression(atom) for monomial, _ in self.terms for atom in monomial)
         return frozenset(
             node.id
             for tree in trees
@@ -123,7 +125,7 @@ class Size:
 
     def renamed(self, names: Mapping[str, str]) -> Size:
         """The same size over other names."""
-        return _walk(ast.parse(str(self), mode="eval").body, names)
+        return _walk(parse_expression(str(self)), names)
 
     def __str__(self) -> str:
         """As the tile language writes it."""
@@ -203,7 +205,7 @@ def _remainder(left: Size, right: Size) -> Size:
 def _atom_at(atom: str, values: Mapping[str, int]) -> int:
     if atom in values:
         return values[atom]
-    return _number(ast.parse(atom, mode="eval").body, values)
+    return _number(parse_expression(atom), values)
 
 
 def _number(node: ast.expr, values: Mapping[str, int]) -> int:

@@ -14,6 +14,7 @@ import tokenize
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from npuforge import syntax
 from npuforge.tile.source import Findings, Span, TileError
 
 MOST_CHARACTERS = 400_000
@@ -106,7 +107,7 @@ def _limit_size(source: str) -> None:
 
 def _python(source: str) -> ast.Module:
     try:
-        return ast.parse(source)
+        return syntax.parse(source)
     except SyntaxError as error:
         raise _error(f"not Python: {error.msg}", line=error.lineno or 1) from None
     except (RecursionError, MemoryError):

@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from npuforge import syntax
 from npuforge.bench.attempt import Cheat
 from npuforge.bench.cheats.kinds import cheat, once
 from npuforge.bench.cheats.names import NAMES
@@ -35,7 +36,7 @@ class PythonSource:
 
     def cheats(self) -> list[Cheat]:
         try:
-            tree = ast.parse(self.path.read_text("utf-8", errors="replace"))
+            tree = syntax.parse(self.path.read_text("utf-8", errors="replace"))
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return []  # it does not run either
         own = {path.stem for path in self.path.parent.rglob("*.py")}

@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from npuforge import syntax
 from npuforge.errors import UsageError
 
 SIX = (
@@ -78,7 +79,7 @@ class DirectAnswer:
 def _constants(text: str, name: str) -> dict[str, str]:
     """Module-level string assignments; anything but constants is refused, not evaluated."""
     try:
-        tree = ast.parse(text)
+        tree = syntax.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as problem:
         raise UsageError(f"{name} is not Python: {problem}") from None
     found: dict[str, str] = {}

@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
+from npuforge import syntax
 from npuforge.bench.modules.protocol import load
 from npuforge.bench.modules.suite import ModuleSuite
 from npuforge.bench.settings import Settings
@@ -38,7 +39,7 @@ def open_suite(settings: Settings) -> ModuleSuite:
 
 def _shapes(file: Path) -> int:
     """How many shapes a task lists: each makes one list of inputs."""
-    for line in ast.parse(file.read_text("utf-8")).body:
+    for line in syntax.parse(file.read_text("utf-8")).body:
         match line:
             case ast.AnnAssign(target=ast.Name(id="SHAPES"), value=ast.List(elts=shapes)):
                 return len(shapes)
