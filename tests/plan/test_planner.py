@@ -443,3 +443,21 @@ def test_a_result_that_reads_nothing_is_as_large_as_its_source_says() -> None:
 
     planned = agree(constant, [normal(40, 33)], [normal(3, 5)])
     assert [operand.name for operand in planned.operands] == ["x", "y"]
+
+
+def test_a_column_that_fits_only_without_its_helpers_is_folded_another_way() -> None:
+    """The hyperbolic tangent needs several copies of a tile besides its operands."""
+
+    def total(x: Any) -> Any:
+        return torch.tanh(x).sum((1, 2))
+
+    agree(total, [normal(5, 30, 6, 40)])
+
+
+def test_rows_that_do_not_fit_with_all_their_values_are_cut() -> None:
+    def gated(x: Any) -> Any:
+        a, b = x.chunk(2, -1)
+        u = torch.where(a > b, torch.tanh(a) * b, torch.exp(-b.abs()) + a)
+        return torch.erf(u) * torch.sigmoid(a) + torch.sinh(b.clamp(-1, 1))
+
+    agree(gated, [normal(3, 8000)])

@@ -12,7 +12,7 @@ import pytest
 
 from npuforge.errors import UsageError
 from npuforge.generate.lm.answer import program_in
-from npuforge.generate.lm.fit import resolved
+from npuforge.generate.lm.form import complete
 from npuforge.lower.compiler import lower
 from npuforge.tile.source import TileError
 from npuforge.train.dataset import build
@@ -49,7 +49,7 @@ def test_an_operator_gives_records_of_every_kind(grown: Grown) -> None:
 
 def test_programs_compile_and_say_why(grown: Grown) -> None:
     answer = _chats(grown, "kernel")[0].messages[-1].content
-    assert lower(resolved(program_in(answer), "910b2")).kernels
+    assert lower(complete(program_in(answer), "910b2").text).kernels
     thought = answer.partition("</think>")[0]
     assert " in, " in thought
     assert "bound by" in thought

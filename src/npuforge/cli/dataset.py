@@ -18,9 +18,17 @@ def dataset() -> None:
 
 @dataset.command()
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="Folder; resumed.")
-@click.option("--operators", type=click.IntRange(1), default=2000, show_default=True)
-@click.option("--seed", type=int, default=0, show_default=True)
-@click.option("--soc", default="910b2", show_default=True)
+@click.option(
+    "--operators",
+    type=click.IntRange(1),
+    default=2000,
+    show_default=True,
+    help="How many random operators are drawn.",
+)
+@click.option(
+    "--seed", type=int, default=0, show_default=True, help="What operators are drawn from."
+)
+@click.option("--soc", default="910b2", show_default=True, help="The chip kernels are for.")
 @click.option(
     "--lessons",
     type=click.FloatRange(0.0, 1.0),
@@ -28,7 +36,20 @@ def dataset() -> None:
     show_default=True,
     help="Share of operators that give repairs and preferences, too.",
 )
-@click.option("--jobs", type=click.IntRange(1), default=os.cpu_count(), show_default="cores")
+@click.option(
+    "--variants",
+    type=click.IntRange(0),
+    default=0,
+    show_default=True,
+    help="Graphs like each operator's that are planned and interpreted, to be read first.",
+)
+@click.option(
+    "--jobs",
+    type=click.IntRange(1),
+    default=os.cpu_count(),
+    show_default="cores",
+    help="Processes that grow operators.",
+)
 @click.option(
     "--limit",
     "limit_s",
@@ -38,13 +59,21 @@ def dataset() -> None:
     help="Stop growing after so long.",
 )
 def build(
-    out: Path, operators: int, seed: int, soc: str, lessons: float, jobs: int, limit_s: float
+    out: Path,
+    operators: int,
+    seed: int,
+    soc: str,
+    lessons: float,
+    variants: int,
+    jobs: int,
+    limit_s: float,
 ) -> None:
     """Grow random operators and put their records together.
 
     Run it again to go on where it was stopped; the records follow from seed and number of operators
     alone.
     """
+    from npuforge.soc.data import load_soc  # noqa: PLC0415
     from npuforge.train.dataset.assemble import assemble  # noqa: PLC0415 (imports torch)
     from npuforge.train.dataset.build import Settings, grow_all, parts  # noqa: PLC0415
     from npuforge.train.dataset.documents import document_records  # noqa: PLC0415
@@ -60,7 +89,8 @@ def build(
         left = f", {(total - done) / rate / 60:.0f} min left" if rate else ""
         click.echo(f"{done} of {total} operators{left}")
 
-    settings = Settings(seed=seed, soc=soc, avoid=fingerprint(), lessons=lessons)
+    load_soc(soc)  # an unknown one is refused before anything is begun
+    settings = Settings(seed=seed, soc=soc, avoid=fingerprint(), lessons=lessons, variants=variants)
     grow_all(out, settings, operators, evaluated(), jobs, progress, limit_s)
     counts = assemble(parts(out), document_records(), evaluated(), out)
     total = sum(counts.records.values())

@@ -59,6 +59,9 @@ def renamed(lowered: Lowered, name: str) -> Lowered:
     return replace(lowered, program=program, host=host)
 
 
+CAPACITY = "TL-10"
+
+
 def check_capacity(program: TileProgram, codes: list[KernelCode]) -> None:
     """Refuse kernels whose buffers can never fit (rule TL-10)."""
     findings = Findings()
@@ -70,7 +73,7 @@ def check_capacity(program: TileProgram, codes: list[KernelCode]) -> None:
                 f"{slot.name} {slot.copies} x {text(slot.size)}" for slot in code.slots
             )
             findings.add(
-                "TL-10",
+                CAPACITY,
                 code.kernel.span,
                 f"{code.kernel.name!r} takes at least {low} bytes of {limit}: {parts}",
             )

@@ -57,9 +57,9 @@ def folded(nest: Nest, kernel: KernelName, why: str, choice: Choice, parts: Part
     return _Folded(nest, kernel, why, choice, parts).launch()
 
 
-def can_pass_twice(nest: Nest) -> bool:
+def can_pass_twice(nest: Nest, room: int) -> bool:
     """Whether a core can fold a line and then go over it again: it must own whole lines."""
-    plan = _Geometry(nest)
+    plan = _Geometry(nest, room)
     along = plan.col in plan.folds and plan.row is None
     folds = [item for item in nest.items if item.kind == "fold"]
     nested = any(arg.kind == "fold" for fold in folds for arg in needed(fold.args))
@@ -71,9 +71,9 @@ def state_count(kind: str) -> int:
     return {"argmax": 2, "argmin": 2, "sumexp": 2, "squares": 3}.get(kind, 1)
 
 
-def parallel_pieces(nest: Nest) -> int:
+def parallel_pieces(nest: Nest, room: int) -> int:
     """How many pieces of the result the example has to give to cores."""
-    plan = _Geometry(nest)
+    plan = _Geometry(nest, room)
     total = 1
     for axis in plan.kept_outer:
         total *= nest.extent(axis)
@@ -84,14 +84,18 @@ def parallel_pieces(nest: Nest) -> int:
     return total
 
 
+# Bytes that planning counts on for an element of a row, where rows are folded several at once.
+_WIDE = 150
+
+
 class _Geometry:
     """Which axes a tile covers, and which are loops."""
 
-    def __init__(self, nest: Nest) -> None:
+    def __init__(self, nest: Nest, room: int) -> None:
         axes = nest.order()
         self.folds = nest.folded
         self.col: Axis | None = axes[-1] if axes else None
-        wide = self.col is not None and nest.extent(self.col) > 1024
+        wide = self.col is not None and nest.extent(self.col) > room // _WIDE
         self.row: Axis | None = axes[-2] if len(axes) > 1 and not wide else None
         outer = [axis for axis in axes if axis not in (self.row, self.col)]
         self.kept_outer = [axis for axis in outer if axis not in self.folds]
@@ -105,7 +109,7 @@ class _Folded:
         self.nest, self.why, self.choice, self.parts = nest, why, choice, parts
         self.name, self.prefix = kernel.name, kernel.prefix
         self.scope = Scope()
-        geometry = _Geometry(nest)
+        geometry = _Geometry(nest, choice.room)
         self.row, self.col, self.folds = geometry.row, geometry.col, geometry.folds
         self.kept_outer, self.folded_outer = geometry.kept_outer, geometry.folded_outer
         self.moving = self.col if self.row is None else self.row  # the axis that tiles cut
@@ -435,8 +439,11 @@ class _Folded:
         text = [head, *doc, *(f"    {line}" for line in [*declared, *lines])]
         call = f"{self.name}[{self.prefix}_cores]({', '.join(self.scope.arguments)})"
         assert self.col is not None
-        whole = None if self.row is None else self.scope.size(self.nest.sizes[self.col])
-        return Launch("\n".join(text), [*host, call], self.name, whole)
+        if self.row is None:
+            return Launch("\n".join(text), [*host, call], self.name, least=64)
+        whole = self.scope.size(self.nest.sizes[self.col])
+        padded = -(-self.nest.extent(self.col) // 32) * 32
+        return Launch("\n".join(text), [*host, call], self.name, whole, padded)
 
     def _elements(self, count: str) -> str:
         """Elements of a tile that one element of the result folds."""

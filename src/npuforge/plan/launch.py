@@ -26,13 +26,16 @@ class Launch:
     the host function, the launch last. Names in `host` that are no tensors and no symbols of sizes
     begin with the kernel's name or a prefix of its own, so that launches do not meet. A `tuned`
     kernel has a parameter `tile`, and `whole` names the parameter with the other extent of its
-    tiles: the unified buffer it takes is asked of the compiler.
+    tiles, which is `span` in the example: the unified buffer it takes is asked of the compiler, and
+    a tile of `least` must fit.
     """
 
     kernel: str
     host: Sequence[str]
     tuned: str | None = None
     whole: str | None = None
+    span: int = 1
+    least: int = 1
 
 
 @dataclass(frozen=True, slots=True)

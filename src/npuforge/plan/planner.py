@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from npuforge.lower.compiler import lower
+from npuforge.lower.compiler import CAPACITY, Lowered, lower
 from npuforge.lower.names import clashes_with_c
 from npuforge.plan.arith import is_float
 from npuforge.plan.expand import expand
@@ -18,7 +18,7 @@ from npuforge.plan.nest import Access, Axis, Nest, needed, nest_of
 from npuforge.plan.operands import Root, by_shape, host_parameters, identifier, source_names
 from npuforge.plan.plan import Operand, Plan, Variant
 from npuforge.plan.reads import all_tensors, in_step, read_tensors, reductions
-from npuforge.plan.room import fit_of
+from npuforge.plan.room import Fit, fit_of
 from npuforge.plan.special import Job, writer_of
 from npuforge.plan.split import in_groups, largest_piece, too_many
 from npuforge.plan.tiles import Choice, TileShape, tiled
@@ -26,6 +26,7 @@ from npuforge.plan.values import ONE, Load, Reduce, Special, Tensor, Value, is_w
 from npuforge.spec.graph import Graph
 from npuforge.spec.size import Size
 from npuforge.tile import chip_constants
+from npuforge.tile.source import TileError
 
 
 @dataclass
@@ -160,10 +161,10 @@ class Planner:
         each = 8 * streams + 4 * (streams > 1) + 4
         places = any(item.op in ("argmax", "argmin") for item in nest.items)
         if axis == axes[-1]:
-            if extent * each > _ROOM or (places and len(axes) == 1):
+            if extent * each > self.choice.room or (places and len(axes) == 1):
                 return False
             shape: TileShape = "rows" if len(axes) > 1 else "line"
-        elif len(axes) > 1 and axis == axes[-2] and extent * each * 64 <= _ROOM:
+        elif len(axes) > 1 and axis == axes[-2] and extent * each * 64 <= self.choice.room:
             if places:
                 return False
             if any(item.dtype == "bool" and axis in item.axes for item in nest.items):
@@ -183,7 +184,8 @@ class Planner:
         nest.merge_axes()
         if not any(set(store.access.strides) & nest.folded for store in nest.stores):
             return False
-        if not can_pass_twice(nest) or _parts(parallel_pieces(nest), self.cores) > 1:
+        room = self.choice.room
+        if not can_pass_twice(nest, room) or _parts(parallel_pieces(nest, room), self.cores) > 1:
             return False
         self.add(folded(nest, self.fresh(), _WHY["twice"], self.choice, None))
         return True
@@ -192,7 +194,7 @@ class Planner:
         """Fold more than a tile holds: in one launch, or in parts that a second one merges."""
         nest = nest_of(roots, self.example, explicit=False)
         nest.merge_axes()
-        pieces = parallel_pieces(nest)
+        pieces = parallel_pieces(nest, self.choice.room)
         work = 1
         for axis in nest.sizes:
             work *= nest.extent(axis)
@@ -255,7 +257,7 @@ class Planner:
     def stream(self, nest: Nest) -> None:
         """Every element once."""
         axes = nest.order()
-        rows = len(axes) >= 2 and nest.extent(axes[-1]) <= 4096
+        rows = len(axes) >= 2 and nest.extent(axes[-1]) * _NARROW <= self.choice.room
         shape: TileShape = "rows" if rows else "flat"
         if any(_turned(access, axes) for access in nest.accesses):
             shape = "turned"
@@ -301,8 +303,9 @@ class Planner:
         self.program.launches.append(launch)
 
 
-# Bytes of unified buffer that planning counts on; what is left is for helpers.
-_ROOM = 150 * 1024
+# Bytes that planning counts on for an element of a row that is kept whole.
+_NARROW = 37
+_LEAST_ROOM = 8 * 1024  # bytes: what does not fit with less than that does not fit
 
 _WHY = {
     "flat": "A stream: each core takes a share of the elements.",
@@ -368,16 +371,42 @@ _CHOICES = (
 
 def _write(graph: Graph, soc: str, choice: Choice) -> tuple[str, tuple[Operand, ...]]:
     """The program under a choice: written once to learn what its tiles take, then for good."""
-    rough, _ = _put_together(graph, soc, choice)
-    lowered = lower(rough.text(), soc)
+    choice = _with_fits(graph, soc, choice)
+    program, operands = _put_together(graph, soc, choice)
+    return program.text(), operands
+
+
+def _with_fits(graph: Graph, soc: str, choice: Choice) -> Choice:
+    """What helpers take is known only when a program is written: where tiles that planning counted
+    on do not fit, it counts on less."""
+    while True:
+        rough, _ = _put_together(graph, soc, choice)
+        try:
+            lowered = lower(rough.text(), soc)
+        except TileError as error:
+            full = all(finding.rule == CAPACITY for finding in error.findings)
+            if not full or choice.room < _LEAST_ROOM:
+                raise
+        else:
+            fits = _fits(rough, lowered)
+            room = chip_constants(soc)["ub_bytes"]
+            tight = (
+                fits[launch.tuned].taken(launch.least, launch.span) > room
+                for launch in rough.launches
+                if launch.tuned is not None
+            )
+            if choice.room < _LEAST_ROOM or not any(tight):
+                return replace(choice, fits=fits)
+        choice = replace(choice, room=choice.room // 2)
+
+
+def _fits(rough: Program, lowered: Lowered) -> dict[str, Fit]:
     codes = {code.kernel.name: code for code in lowered.kernels}
-    fits = {
+    return {
         launch.tuned: fit_of(codes[launch.tuned], launch.whole)
         for launch in rough.launches
         if launch.tuned is not None
     }
-    program, operands = _put_together(graph, soc, replace(choice, fits=fits))
-    return program.text(), operands
 
 
 def _put_together(graph: Graph, soc: str, choice: Choice) -> tuple[Program, tuple[Operand, ...]]:

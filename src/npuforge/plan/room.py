@@ -28,6 +28,10 @@ class Fit:
     extra: float = 0.0
     fixed: float = 0.0
 
+    def taken(self, tile: int, whole: int) -> float:
+        """Bytes of a tile."""
+        return tile * (self.each * whole + self.row) + self.extra * whole + self.fixed
+
     def tiles_text(self, whole: str) -> str:
         """The host's expression for the largest tile that fits."""
         taken = _sum(_times(self.extra, whole), _up(self.fixed))

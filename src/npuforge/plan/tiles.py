@@ -29,16 +29,19 @@ TileShape = Literal["flat", "line", "rows", "columns", "turned"]
 
 # Columns of a turned tile; its rows are as many as fit.
 _TURNED = 128
+_LEAST = {"flat": 64, "line": 1, "rows": 1, "columns": 64, "turned": 16}  # what a tile has of them
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
     """What may be tuned: `rounds` is how many tiles a core should have at least, so that transfers
-    overlap with work; `least` how many elements are worth a core. `fits` says what tiles take."""
+    overlap with work; `least` how many elements are worth a core. `fits` says what tiles take,
+    `room` how many bytes of unified buffer planning counts on: what is left is for helpers."""
 
     rounds: int = 2
     least: int = 1024
     fits: Mapping[str, Fit] = field(default_factory=dict)
+    room: int = 150 * 1024
 
 
 def tiled(nest: Nest, shape: TileShape, kernel: KernelName, why: str, choice: Choice) -> Launch:
@@ -134,7 +137,8 @@ class _Tiled:
         covered = next(iter(self.whole), None)
         whole = None if covered is None else self.scope.size(self.nest.sizes[covered])
         tuned = self.name if "tile" in self.scope.numbers else None
-        return Launch("\n".join(text), [*host, call], tuned, whole)
+        span = 1 if covered is None else -(-self.nest.extent(covered) // 32) * 32
+        return Launch("\n".join(text), [*host, call], tuned, whole, span, _LEAST[self.shape])
 
     def _loop(self, body: list[str]) -> list[str]:
         """The tiles of one core, in order."""

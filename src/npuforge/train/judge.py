@@ -27,12 +27,13 @@ from npuforge.generate.cases import (
 )
 from npuforge.generate.live import LiveModule
 from npuforge.generate.lm.answer import held, own_operands, program_in
-from npuforge.generate.lm.fit import resolved
+from npuforge.generate.lm.form import complete
+from npuforge.generate.lm.inline import hoisted
 from npuforge.generate.lm.task import OPERATOR, canonical
 from npuforge.generate.proof import Proof, prove
 from npuforge.generate.reference import ModuleProcess, References
 from npuforge.generate.written.signature import signature_of
-from npuforge.lower.compiler import lower
+from npuforge.lower.compiler import Lowered, lower
 from npuforge.lower.on_twin import TwinProgram
 from npuforge.plan import Plan
 from npuforge.sandbox import Limits
@@ -65,6 +66,13 @@ class Judged:
     plan: Plan | None = field(default=None, compare=False, repr=False)
     proof: Proof | None = field(default=None, compare=False, repr=False)
     timing: TimingReport | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def accepted(self) -> tuple[Lowered, Plan]:
+        """What the compiler made of it, where it made something."""
+        assert self.built is not None
+        assert self.plan is not None
+        return self.built.lowered, self.plan
 
 
 def few(graph: Graph) -> list[ProofCase]:
@@ -107,20 +115,26 @@ class Bench:
         """The judgement of a whole answer, reasoning and all."""
         return self.judge_program(program_in(answer), timed=timed)
 
-    def judge_program(self, program: str, *, timed: bool = False) -> Judged:
+    def accepted(self, program: str) -> tuple[Lowered, Plan]:
+        """What the compiler makes of a program whose tensors are the module's; `UsageError` says
+        why it makes nothing."""
         try:
-            lowered = lower(resolved(program, self.soc), self.soc)
+            lowered = lower(complete(program, self.soc).text, self.soc)
         except TileError as error:
             first = error.findings[0]
-            said = f"line {first.span.line}: {first.rule}: {first.message}"
-            return Judged(program, problem=said)
-        except (UsageError, RecursionError) as error:
-            return Judged(program, problem=str(error) or type(error).__name__)
+            line = hoisted(program).before(first.span.line)
+            raise UsageError(f"line {line}: {first.rule}: {first.message}") from error
         signature = held(self.signature, lowered.program.host)
         departures = list(signature.departures(lowered.program.host))
         if departures:
-            return Judged(program, problem=departures[0])
-        plan = Plan(signature.name, (), own_operands(signature.operands, self.names))
+            raise UsageError(departures[0])
+        return lowered, Plan(signature.name, (), own_operands(signature.operands, self.names))
+
+    def judge_program(self, program: str, *, timed: bool = False) -> Judged:
+        try:
+            lowered, plan = self.accepted(program)
+        except (UsageError, RecursionError) as error:
+            return Judged(program, problem=str(error) or type(error).__name__)
         built = TwinProgram(lowered)
         if not built.build.ok:
             found = built.build.diagnostics

@@ -13,8 +13,8 @@ import torch
 
 from npuforge.errors import UsageError
 from npuforge.generate.live import LiveModule
-from npuforge.generate.lm.fit import resolved
-from npuforge.generate.lm.form import plain
+from npuforge.generate.lm.form import complete, plain
+from npuforge.generate.lm.inline import hoisted
 from npuforge.generate.lm.single import arguments, single
 from npuforge.generate.lm.task import canonical
 from npuforge.plan import planner
@@ -58,20 +58,21 @@ def test_the_taught_form_computes_the_same(norm: str) -> None:
     assert "tl.fit(op" in taught
     assert "#" not in taught
     want = _Norm()(_X, weight).numpy()
-    for program in (norm, resolved(taught, _SOC)):
+    for program in (norm, complete(taught, _SOC).text):
         assert np.allclose(_result(program, xa=_X, xb=weight), want, atol=1e-5)
 
 
 def test_every_value_of_a_block_is_written_once(norm: str) -> None:
     block = re.search(r"with tl\.compute\(\):\n((?: {12}.*\n)+)", plain(norm))
     assert block is not None
-    written = [line.partition("(")[2].partition("[")[0] for line in block[1].splitlines()]
+    calls = [line for line in block[1].splitlines() if "tl.alloc" not in line]
+    written = [line.partition("(")[2].partition("[")[0] for line in calls]
     assert len(set(written)) == len(written) > 5
 
 
 def test_what_is_carried_from_round_to_round_keeps_its_buffer() -> None:
     program = _planned(_Loss(), torch.randn(512, 1000), torch.randn(512, 1000))
-    taught = resolved(plain(program), _SOC)
+    taught = complete(plain(program), _SOC).text
     given, wanted = torch.randn(512, 1000), torch.randn(512, 1000)
     want = _Loss()(given, wanted).numpy()
     assert np.allclose(_result(taught, xa=given, xb=wanted), want, atol=1e-5)
@@ -81,17 +82,42 @@ def test_a_tile_that_was_sized_fits(norm: str) -> None:
     """The compiler's own arithmetic, as the planner has it."""
     numbers = r"\(tl\.ub_bytes\(\) - .*\) // \("
     assert re.search(numbers, norm)
-    assert re.search(numbers, resolved(plain(norm), _SOC))
+    assert re.search(numbers, complete(plain(norm), _SOC).text)
 
 
 def test_what_cannot_be_sized_is_said(norm: str) -> None:
     taught = plain(norm)
     with pytest.raises(UsageError, match="not launched"):
-        resolved(taught.replace("tl.fit(op", "tl.fit(other"), _SOC)
+        complete(taught.replace("tl.fit(op", "tl.fit(other"), _SOC)
     with pytest.raises(UsageError, match="not closed"):
-        resolved(taught.replace("tl.fit(op, k1_width)", "tl.fit(op, k1_width"), _SOC)
+        complete(taught.replace("tl.fit(op, k1_width)", "tl.fit(op, k1_width"), _SOC)
     with pytest.raises(UsageError, match="takes a kernel"):
-        resolved(taught.replace("tl.fit(op, k1_width)", "tl.fit(op, 1, 2)"), _SOC)
+        complete(taught.replace("tl.fit(op, k1_width)", "tl.fit(op, 1, 2)"), _SOC)
+
+
+def test_buffers_are_allocated_where_they_are_used(norm: str) -> None:
+    taught = plain(norm).splitlines()
+    for number, line in enumerate(taught):
+        if "tl.alloc" in line:
+            name = line.split()[0]
+            assert re.search(rf"\b{name}\b", "\n".join(taught[:number])) is None
+            assert any(re.search(rf"\b{name}\b", later) for later in taught[number + 1 :][:3])
+    whole = hoisted(plain(norm))
+    for number, line in enumerate(whole.text.splitlines(), 1):
+        assert taught[whole.before(number) - 1].strip() == line.strip()
+    assert whole.before(10_000) == 10_000
+
+
+def test_folds_over_columns_leave_their_tile_to_the_compiler() -> None:
+    class Total(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return torch.tanh(x).sum((1, 2))
+
+    total, given = Total(), torch.randn(96, 30, 6, 40)
+    taught = plain(_planned(total, given))
+    assert re.search(r"tl\.fit\(op, tl\.align_up\(\w+, 32\)\)", taught)
+    found = _result(complete(taught, _SOC).text, xa=given)
+    assert np.allclose(found, total(given).numpy(), atol=1e-4)
 
 
 def test_a_program_without_kernels_stays() -> None:

@@ -11,6 +11,7 @@ from tests.generate.lm.gbnf import Grammar
 from npuforge.generate.live import LiveModule
 from npuforge.generate.lm.form import plain
 from npuforge.generate.lm.grammar import grammar
+from npuforge.generate.lm.inline import hoisted
 from npuforge.generate.lm.task import canonical
 from npuforge.generate.written.signature import signature_of
 from npuforge.plan import planner
@@ -41,7 +42,7 @@ def test_what_the_grammar_has_the_parser_reads() -> None:
         dice = random.Random(seed)
         program = KNOWN.drawn(dice, "program", room=dice.choice((100, 400, 900)))
         try:
-            parse(program)
+            parse(hoisted(program).text)
         except TileError as error:
             refused.append(str(error))
     assert len(refused) < 40

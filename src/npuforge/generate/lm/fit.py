@@ -18,10 +18,8 @@ from npuforge.lower.kernel_class import KernelCode
 from npuforge.plan.room import fit_of
 from npuforge.tile.expr import names
 
-_NUMBERS = re.compile(
-    r"\(tl\.ub_bytes\(\) - (?P<taken>\d+|\([^()]*\))\) // (?P<each>\d+|\([^()]*\))"
-)
-_NAME = re.compile(r"[A-Za-z_]\w*")
+_ROOM = "(tl.ub_bytes() - "
+_FACTOR = re.compile(r"\d+ \* (.+?)(?: \+ \d+)?")  # bytes for each element of a row of a width
 _LAUNCH = re.compile(r"^    k(\d+)_")
 _CALL = "tl.fit("
 _ROUGH = "1"  # a tile that fits whatever there is
@@ -51,15 +49,26 @@ def resolved(program: str, soc: str) -> str:
 
 
 def _with_fit(line: str) -> str:
-    launch, found = _LAUNCH.match(line), _NUMBERS.search(line)
-    if launch is None or found is None:
+    launch = _LAUNCH.match(line)
+    before, room, rest = line.partition(_ROOM)
+    if launch is None or not room:
         return line
+    _, rest = _closed(rest)
+    divisor = re.match(r" // (?:(\d+)|\()", rest)
+    if divisor is None:
+        return line
+    each, after = divisor[1] or "", rest[divisor.end() :]
+    if not each:
+        each, after = _closed(after)
     kernel = "op" if launch[1] == "1" else f"op_{launch[1]}"
-    widths = set(_NAME.findall(found["taken"] + " " + found["each"]))
-    if len(widths) > 1:
-        return line
-    width = "".join(f", {name}" for name in widths)
-    return f"{line[: found.start()]}tl.fit({kernel}{width}){line[found.end() :]}"
+    width = _FACTOR.fullmatch(each)
+    return f"{before}tl.fit({kernel}{f', {_bare(width[1])}' if width else ''}){after}"
+
+
+def _bare(text: str) -> str:
+    """Without a bracket around the whole."""
+    inside, rest = _closed(text[1:]) if text.startswith("(") else ("", text)
+    return text if rest else inside
 
 
 def _replaced(

@@ -2,7 +2,8 @@
 """The form of the programs a model learns from: a planner's, without what it could not know.
 
 Comments and headings go: they repeat what the reasoning says. Every value has a buffer of its own
-(`single`), and how many bytes a tile takes is left to the compiler (`fit`).
+(`single`), allocated where it is first used (`inline`), and how many bytes a tile takes is left to
+the compiler (`fit`).
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ import io
 import re
 import tokenize
 
-from npuforge.generate.lm.fit import with_fits
+from npuforge.generate.lm.fit import resolved, with_fits
+from npuforge.generate.lm.inline import Moved, hoisted, inlined
 from npuforge.generate.lm.single import single
 
 _HEAD = '"""'
@@ -19,7 +21,14 @@ _HEAD = '"""'
 
 def plain(program: str) -> str:
     """A planner's program as the model is to write it."""
-    return with_fits(single(_without_comments(program)))
+    return with_fits(inlined(single(_without_comments(program))))
+
+
+def complete(program: str, soc: str) -> Moved:
+    """A model's program as the language has it, line for line; `UsageError` (`TileError`) where it
+    is none."""
+    moved = hoisted(program)
+    return Moved(resolved(moved.text, soc), moved.places)
 
 
 def _without_comments(program: str) -> str:

@@ -2,9 +2,9 @@
 """What the embedded model may write, in llama.cpp's form of grammars (GBNF).
 
 Reasoning between `<think>` and `</think>`, then one tile program in the planner's layout. Made from
-the language's own tables, so that a text of this grammar is one that `tile.parse` reads; what only
-the later passes know (which names there are, shapes, element types) stays the model's to get right.
-`tl.fit` is the model's own (`fit.py`).
+the language's own tables, so that a text of this grammar is one that `tile.parse` reads, once its
+allocations are at the head (`inline.py`); what only the later passes know (which names there are,
+shapes, element types) stays the model's to get right. `tl.fit` is the model's own (`fit.py`).
 Besides what a grammar cannot count: 60 levels of nesting, functions of the same name.
 
 llama.cpp follows all readings of a text at once, so alternatives are told apart by their first
@@ -202,11 +202,10 @@ def _body(block: str, level: int) -> dict[str, str]:
     """A statement of a kernel in a block, with what is inside it."""
     call, read = _BLOCKS[block]
     here = f"{block}-{level}"
-    reads = [read] if read else []
-    if block == "kernel" and level == 1:
-        reads.append("alloc")
-    values = ["k-choice", *(f'"tl." ({one})' for one in reads)]
-    cases = [f'name ( " = " ({" | ".join(values)}) | update k-choice ) "\\n"']
+    reads = f'| "tl." {read} "\\n"' if read else ""
+    # What is allocated is used: another statement follows.
+    alloc = f'"tl." alloc "\\n{_STEP * level}" at-{here}'
+    cases = [f'name (" = " (k-choice "\\n" | {alloc} {reads}) | update k-choice "\\n")']
     if call:
         cases.append(f'"tl." {call} "\\n"')
     if level < _LEVELS:

@@ -128,27 +128,28 @@ class _Kernel:
         return made
 
     def _with_allocations(self, changed: list[str]) -> list[str]:
-        """Buffers that are still in use, then the new ones, all numbered anew."""
+        """Buffers that are in use, in the order of their first use and numbered by it."""
         body = [line for line in changed if not _ALLOCATION.match(line)]
-        words = set(re.findall(r"\w+", "\n".join(body)))
-        kept = {name: how for name, how in self.allocations.items() if name in words}
-        final = self._numbered(kept)
-        made = [f"    {final[name]} = {how}" for name, how in {**kept, **self.fresh}.items()]
+        buffers = {**self.allocations, **self.fresh}
+        used = dict.fromkeys(re.findall(r"\w+", "\n".join(body)))
+        final = _numbered([name for name in used if name in buffers])
+        made = [f"    {number} = {buffers[name]}" for name, number in final.items()]
         first = next(n for n, line in enumerate(changed) if _ALLOCATION.match(line))
         rest = [line for line in changed[first:] if not _ALLOCATION.match(line)]
         return [*changed[:first], *made, *(_renamed(line, final) for line in rest)]
 
-    def _numbered(self, kept: dict[str, str]) -> dict[str, str]:
-        final: dict[str, str] = {}
-        counts: dict[str, int] = {}
-        for name in (*kept, *self.fresh):
-            stem = re.sub(r"\d+_?$", "", name)
-            if stem in {"t", "mask"}:
-                final[name] = f"{stem}{counts.get(stem, 0)}"
-                counts[stem] = counts.get(stem, 0) + 1
-            else:
-                final[name] = name
-        return final
+
+def _numbered(used: list[str]) -> dict[str, str]:
+    final: dict[str, str] = {}
+    counts: dict[str, int] = {}
+    for name in used:
+        stem = re.sub(r"\d+_?$", "", name)
+        if stem in {"t", "mask"}:
+            final[name] = f"{stem}{counts.get(stem, 0)}"
+            counts[stem] = counts.get(stem, 0) + 1
+        else:
+            final[name] = name
+    return final
 
 
 def arguments(text: str) -> list[str]:

@@ -18,7 +18,7 @@ from npuforge.generate.cases import ProofCase
 from npuforge.generate.events import Writing
 from npuforge.generate.lm.answer import held, program_in
 from npuforge.generate.lm.engine import Drawn, Engine, Sample, Sampling
-from npuforge.generate.lm.fit import resolved
+from npuforge.generate.lm.form import complete
 from npuforge.generate.lm.grammar import grammar
 from npuforge.generate.lm.names import renamed
 from npuforge.generate.lm.task import OPERATOR, SYSTEM, canonical, task_text
@@ -87,9 +87,9 @@ def _distinct(drawn: Drawn) -> Iterator[Variant]:
 
 
 def _filled(variant: Variant, chip: str) -> Variant:
-    """With the numbers that were left to the compiler; what it refuses, it will refuse again."""
+    """As the language has it; what the compiler refuses, it will refuse again."""
     try:
-        return replace(variant, program=resolved(variant.program, chip))
+        return replace(variant, program=complete(variant.program, chip).text)
     except (TileError, UsageError, RecursionError):
         return variant
 

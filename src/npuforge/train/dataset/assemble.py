@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Parts put together: without repetition, split by structure, as files to train on.
 
+* `variant.jsonl`: chat records to begin with, interpreted only
 * `kernel.jsonl`, `ascendc.jsonl`, `project.jsonl`, `repair.jsonl`, `document.jsonl`: chat records
 * `preference.jsonl`: pairs, `tasks.jsonl`: questions for reinforcement
 * `validation.jsonl`: kernels of structures that no other file has
@@ -13,6 +14,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import BinaryIO, get_args
 
@@ -49,7 +51,7 @@ def assemble(
     counts = Counts()
     opened = {name: (out / f"{name}.tmp").open("wb") for name in FILES}
     try:
-        _write(opened, [*_kept(parts, avoid, counts)], documents, counts)
+        _write(opened, chain(_kept(parts, avoid, counts), documents), counts)
     finally:
         for file in opened.values():
             file.close()
@@ -64,11 +66,9 @@ def held_out(structure: str) -> bool:
     return int(structure, 16) % _HELD_OUT == 0
 
 
-def _write(
-    opened: Mapping[str, BinaryIO], kept: list[Record], documents: Iterable[Chat], counts: Counts
-) -> None:
+def _write(opened: Mapping[str, BinaryIO], records: Iterable[Record], counts: Counts) -> None:
     seen: set[bytes] = set()
-    for record in [*kept, *documents]:
+    for record in records:
         line = msgspec.json.encode(record)
         mark = hashlib.sha256(_content(record)).digest()
         if mark in seen:
@@ -103,7 +103,9 @@ def _kept(parts: Iterable[Part], avoid: Collection[str], counts: Counts) -> Iter
                 counts.grown += 1
                 counts.families[grown.family] += 1
                 counts.structures.add(grown.structure)
-                yield from grown.records
+                for record in grown.records:  # variants have structures of their own
+                    if record.origin.structure not in avoid:
+                        yield record
 
 
 def _content(record: Record) -> bytes:

@@ -34,6 +34,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     soc: str = "910b2"
     avoid: str = ""  # fingerprint of the structures that are avoided
     lessons: float = 1.0  # share of operators that give repairs and preferences too
+    variants: int = 0  # graphs tried for each operator, interpreted only
 
 
 class Part(msgspec.Struct, frozen=True):
@@ -118,7 +119,8 @@ def _prepare() -> None:
 def _grow_part(folder: Path, settings: Settings, number: int, avoid: frozenset[str]) -> None:
     first = number * PART
     grown = [
-        grow(settings.seed, first + k, settings.soc, avoid, settings.lessons) for k in range(PART)
+        grow(settings.seed, first + k, settings.soc, avoid, settings.lessons, settings.variants)
+        for k in range(PART)
     ]
     file = part_file(folder, number)
     scratch = file.with_suffix(f".{os.getpid()}.tmp")

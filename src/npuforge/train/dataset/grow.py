@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Everything one random operator gives: planned, proven and timed, then taught in several ways.
 
-Nothing is written down that the twin did not see: programs are proven, faults are built and run,
-what is called slower was timed.
+Nothing is written down that did not run: programs are proven on the twin, faults are built and run,
+what is called slower was timed. Variants, of which there are many more, are interpreted.
 """
 
 from __future__ import annotations
@@ -15,13 +15,14 @@ from dataclasses import dataclass, field
 from npuforge.errors import NpuforgeError
 from npuforge.generate.cases import fewer_rows, operand_shapes
 from npuforge.generate.live import LiveModule
-from npuforge.generate.lm.fit import resolved
-from npuforge.generate.lm.form import plain
+from npuforge.generate.lm.form import complete, plain
 from npuforge.generate.lm.task import OPERATOR, SYSTEM, task_text
+from npuforge.lower.compiler import Lowered
 from npuforge.lower.tiling import Tiling, compute_tiling
 from npuforge.plan import Plan, planner
 from npuforge.tile.source import TileError
 from npuforge.train.dataset.faults import faults, seeded
+from npuforge.train.dataset.interpreted import does
 from npuforge.train.dataset.reasoning import reasoning, schedules
 from npuforge.train.dataset.record import (
     Chat,
@@ -33,10 +34,12 @@ from npuforge.train.dataset.record import (
     Record,
 )
 from npuforge.train.dataset.resize import resized
+from npuforge.train.dataset.variants import varied
 from npuforge.train.dataset.vendor import ascendc_record, project_record
 from npuforge.train.judge import Bench, Judged
 from npuforge.train.operators.draw import Drawn, draw
 from npuforge.train.structure import structure
+from npuforge.twin.timing.report import TimingReport
 
 _LONGEST = 16_000  # characters of a program; a longer one teaches patience
 _TRIED = 5  # faults tried for each operator
@@ -63,9 +66,11 @@ def grow(
     soc: str = "910b2",
     avoid: Collection[str] = (),
     lessons: float = 1.0,
+    variants: int = 0,
 ) -> Grown:
     """The operator of that number; one whose structure is to be avoided gives nothing. `lessons` is
-    the share of operators that also give repairs and preferences, which take most of the time."""
+    the share of operators that also give repairs and preferences, which take most of the time;
+    `variants` is how many graphs like it are tried, for kernels that are interpreted only."""
     drawn = draw(seed, index)
     grown = Grown(index, drawn.family)
     try:
@@ -79,7 +84,11 @@ def grow(
                     return grown
                 plan = planner.plan(bench.canonical, soc)
                 teacher = _Teacher(drawn, bench, plan, grown.structure, lessons)
-                grown.records = [*teacher.records(), *_resized(teacher)]
+                grown.records = [
+                    *teacher.records(),
+                    *_resized(teacher),
+                    *_varied(teacher, variants, avoid),
+                ]
     except (NpuforgeError, TileError) as error:
         grown.reason = (str(error).splitlines() or [type(error).__name__])[0]
     if not grown.records and not grown.reason:
@@ -103,6 +112,26 @@ def _resized(teacher: _Teacher) -> Iterator[Record]:
             if again.program not in known:
                 known.add(again.program)
                 yield from again.kernel()
+        except (NpuforgeError, TileError):
+            continue
+
+
+def _varied(teacher: _Teacher, count: int, avoid: Collection[str]) -> Iterator[Record]:
+    """Kernels of graphs like the operator's, each by the interpreter against PyTorch."""
+    rng = random.Random(f"npuforge variants {teacher.drawn.seed} {teacher.drawn.index}")
+    bench = teacher.bench
+    known = [bench.graph]
+    for _ in range(count):
+        graph = varied(rng.choice(known), rng)
+        kind = structure(graph)
+        if kind in avoid:
+            continue
+        other = Bench(bench.module, bench.soc, cases=(), graph=graph)
+        try:
+            plan = planner.plan(other.canonical, bench.soc)
+            again = _Teacher(teacher.drawn, other, plan, kind, 0.0)
+            yield from again.interpreted()
+            known.append(graph)
         except (NpuforgeError, TileError):
             continue
 
@@ -136,8 +165,18 @@ class _Teacher:
         """The kernel alone."""
         right = self.bench.judge_program(self.program, timed=True)
         if right.correct and right.timing is not None:
-            answer = self.answer(right, self.tiling(right))
+            answer = self.answer(right)
             yield Chat(messages=[*self.question, answer], source="kernel", origin=self.origin)
+
+    def interpreted(self) -> Iterator[Record]:
+        """The kernel alone, where the interpreter says that it is right."""
+        program = self.program
+        if len(program) > _LONGEST:
+            return
+        lowered, plan = self.bench.accepted(program)
+        if does(lowered.program, plan, self.bench.graph):
+            answer = self.said(program, lowered, self.tiling(lowered, plan), None)
+            yield Chat(messages=[*self.question, answer], source="variant", origin=self.origin)
 
     def records(self) -> Iterator[Record]:
         if len(self.program) > _LONGEST:
@@ -146,8 +185,8 @@ class _Teacher:
         if not right.correct or right.timing is None:
             raise NpuforgeError(f"not proven: {right.problem}")
         rng = random.Random(f"npuforge faults {self.drawn.seed} {self.drawn.index}")
-        tiling = self.tiling(right)
-        answer = self.answer(right, tiling)
+        tiling = self.tiling(*right.accepted)
+        answer = self.answer(right)
         yield Chat(messages=[*self.question, answer], source="kernel", origin=self.origin)
         yield ascendc_record(self.drawn, right, tiling, self.origin)
         yield project_record(self.drawn, right, tiling, self.origin)
@@ -162,24 +201,26 @@ class _Teacher:
             origin=self.origin,
         )
 
-    def tiling(self, judged: Judged) -> Tiling:
-        assert judged.built is not None
-        assert judged.plan is not None
+    def tiling(self, lowered: Lowered, plan: Plan) -> Tiling:
         sizes = fewer_rows(self.bench.graph, None)
-        shapes = operand_shapes(judged.plan, self.bench.graph, sizes)
-        return compute_tiling(judged.built.lowered, shapes)
+        return compute_tiling(lowered, operand_shapes(plan, self.bench.graph, sizes))
 
-    def answer(self, judged: Judged, tiling: Tiling) -> Message:
-        assert judged.built is not None
+    def answer(self, judged: Judged) -> Message:
+        lowered, plan = judged.accepted
+        return self.said(judged.program, lowered, self.tiling(lowered, plan), judged.timing)
+
+    def said(
+        self, program: str, lowered: Lowered, tiling: Tiling, timing: TimingReport | None
+    ) -> Message:
         thought = reasoning(
             self.bench.canonical,
-            judged.built.lowered,
-            resolved(judged.program, self.bench.soc),
+            lowered,
+            complete(program, self.bench.soc).text,
             schedules(self.planned.variants[0].program),
             tiling,
-            judged.timing,
+            timing,
         )
-        return Message("assistant", f"<think>\n{thought}\n</think>\n{judged.program}")
+        return Message("assistant", f"<think>\n{thought}\n</think>\n{program}")
 
     def repairs(self, right: Judged, answer: Message, rng: random.Random) -> Iterator[Record]:
         """Programs with a fault, what the compiler or the twin says to them, and the repair."""
@@ -223,7 +264,7 @@ class _Teacher:
             other = self.bench.judge_program(plain(variant.program), timed=True)
             if not other.correct or not other.time_us or not best.time_us:
                 continue
-            said = self.answer(other, self.tiling(other))
+            said = self.answer(other)
             (fast, chosen), (slow, rejected) = sorted(
                 [(best, best_answer), (other, said)], key=lambda pair: pair[0].time_us or 0.0
             )

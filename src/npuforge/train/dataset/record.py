@@ -7,7 +7,7 @@ from typing import Literal
 
 import msgspec
 
-Source = Literal["kernel", "ascendc", "project", "repair", "document", "preference"]
+Source = Literal["kernel", "variant", "ascendc", "project", "repair", "document", "preference"]
 
 
 class Message(msgspec.Struct, frozen=True):
