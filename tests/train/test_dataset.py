@@ -20,9 +20,10 @@ from npuforge.train.dataset.assemble import FILES, MOST_ALIKE, assemble, held_ou
 from npuforge.train.dataset.documents import document_records
 from npuforge.train.dataset.faults import faults, seeded
 from npuforge.train.dataset.grow import Grown, grow
-from npuforge.train.dataset.record import Chat, GrownTask, Message, Origin, Preference
+from npuforge.train.dataset.record import Chat, GrownTask, Origin, Preference
 from npuforge.train.dataset.vendor import stated_tiling
 from npuforge.train.evaluate.structures import evaluated
+from npuforge.train.records import Message
 
 _SEED, _NUMBER = 7, 5
 

@@ -3,8 +3,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import msgspec
 import pytest
 
+from npuforge.cli import main
 from npuforge.errors import UsageError
 from npuforge.generate.lm.form import plain
 from npuforge.generate.lm.task import canonical
@@ -78,3 +82,45 @@ def test_the_judge_of_rewards_tells_right_from_wrong(problem: Problem, right: st
     assert worse.compiled
     assert not worse.correct
     assert not nothing.parsed
+
+
+def _said(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str]:
+    status = main(["evaluate", *words])
+    return status, capsys.readouterr().err
+
+
+def test_bad_input_is_one_line_and_leaves_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out, broken = tmp_path / "out.jsonl", tmp_path / "broken.jsonl"
+    broken.write_text('{"suite": 3}\n', "utf-8")
+    prompt = '{"suite": "forge", "name": "a", "level": 1}\n'
+    (tmp_path / "asked.jsonl").write_text(prompt, "utf-8")
+    for words, reason in (
+        (("score", "forge", str(tmp_path / "none"), "--out", str(out)), "cannot read"),
+        (("score", "forge", str(broken), "--out", str(out)), "broken.jsonl:1: not a sampled"),
+        (("score", "forge", str(broken), "--out", str(out), "--levels", "x"), "whole numbers"),
+        (("sample", "none", str(broken), "--out", str(out)), "broken.jsonl:1: not a prompt"),
+        (("sample", "none", str(tmp_path / "asked.jsonl"), "--out", str(out)), "no model none"),
+        (("prompts", "elsewhere", "--out", str(out)), "no evaluation on"),
+        (("prompts", "forge", "--out", str(broken)), "cannot write"),
+    ):
+        status, said = _said(capsys, *words)
+        assert status != 0
+        assert reason in said
+        assert len(said.strip().splitlines()) == 1
+        assert not out.exists()
+
+
+def test_answers_are_scored_in_processes_and_resumed(
+    right: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answers = Answers(suite="forge", name=_NAME, level=1, answers=[right, "none"], tokens=0, cut=0)
+    (tmp_path / "answers.jsonl").write_bytes(msgspec.json.encode(answers))
+    command = ["evaluate", "score", "forge", str(tmp_path / "answers.jsonl"), "--jobs", "1"]
+    for _ in range(2):
+        assert main([*command, "--out", str(tmp_path / "scored.jsonl")]) == 0
+        assert " 50.0 [" in capsys.readouterr().out
+    (line,) = (tmp_path / "scored.jsonl").read_bytes().splitlines()
+    found = msgspec.json.decode(line, type=Scored)
+    assert (found.samples, found.correct) == (2, 1)

@@ -6,8 +6,9 @@ Three steps, so that the middle one can run where the GPU is: prompts, sample, s
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 import click
 import msgspec
@@ -21,6 +22,20 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 _PATH = click.option("--path", type=click.Path(path_type=Path), help="The suite's checkout.")
 
 
+class _Numbers(click.ParamType[frozenset[int]]):
+    """Whole numbers, commas between them."""
+
+    name = "numbers"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> frozenset[int]:
+        try:
+            return frozenset(int(one) for one in str(value).split(","))
+        except ValueError:
+            self.fail(f"{value!r} is not a list of whole numbers", param, ctx)
+
+
 @click.group()
 def evaluate() -> None:
     """CR and ER at k of a model, on operators it was not trained on."""
@@ -29,39 +44,56 @@ def evaluate() -> None:
 @evaluate.command()
 @click.argument("suite")
 @_PATH
-@click.option("--out", type=_FILE, required=True, help="Prompts, one a line.")
+@click.option("--out", type=_FILE, required=True, help="Prompts, one a line; a new file.")
 def prompts(suite: str, path: Path | None, out: Path) -> None:
-    """Capture the tasks of SUITE and write what a model is asked."""
+    """Capture the tasks of SUITE and write what a model is asked.
+
+    Lines `STRUCTURE SUITE NAME` say what training has to avoid.
+    """
     from npuforge.train.evaluate.problems import problems  # noqa: PLC0415 (imports torch)
     from npuforge.train.evaluate.prompts import prompts as asked  # noqa: PLC0415
 
-    with out.open("wb") as file:
-        for prompt in asked(problems(suite, path)):
+    known = problems(suite, path)
+    with _fresh(out) as file:
+        for prompt in asked(known):
             file.write(msgspec.json.encode(prompt) + b"\n")
             file.flush()
-            click.echo(f"{prompt.name}: {prompt.problem or prompt.structure}")
+            if prompt.problem:
+                click.echo(f"{prompt.name}: {prompt.problem}", err=True)
+            else:
+                click.echo(f"{prompt.structure} {suite} {prompt.name}")
 
 
 @evaluate.command()
 @click.argument("model")
 @click.argument("asked", type=_FILE, nargs=-1, required=True)
-@click.option("--out", type=_FILE, required=True, help="Answers, one task a line.")
-@click.option("--samples", type=click.IntRange(1), default=10, show_default=True)
-@click.option("--temperature", type=float, default=0.6, show_default=True)
+@click.option("--out", type=_FILE, required=True, help="Answers, one task a line; a new file.")
+@click.option(
+    "--samples", type=click.IntRange(1), default=10, show_default=True, help="Answers a task."
+)
+@click.option("--temperature", type=click.FloatRange(0.01, 5.0), default=0.6, show_default=True)
+@click.option("--most-tokens", type=click.IntRange(1), default=2048, show_default=True)
 @click.option("--seed", type=int, default=0, show_default=True)
 def sample(
-    model: str, asked: tuple[Path, ...], out: Path, samples: int, temperature: float, seed: int
+    model: str,
+    asked: tuple[Path, ...],
+    out: Path,
+    samples: int,
+    temperature: float,
+    most_tokens: int,
+    seed: int,
 ) -> None:
     """Have MODEL answer the prompts of ASKED."""
     from npuforge.train.evaluate.prompts import Prompt  # noqa: PLC0415
-    from npuforge.train.evaluate.sample import Sampling, read_lines  # noqa: PLC0415
-    from npuforge.train.evaluate.sample import sample as draw  # noqa: PLC0415
+    from npuforge.train.evaluate.sample import Sampler, Sampling  # noqa: PLC0415
+    from npuforge.train.records import read_lines  # noqa: PLC0415
 
-    known = [prompt for file in asked for prompt in read_lines(file, Prompt)]
-    how = Sampling(samples=samples, temperature=temperature, seed=seed)
+    known = read_lines(asked, Prompt, "prompt")
+    how = Sampling(samples=samples, temperature=temperature, most_tokens=most_tokens, seed=seed)
+    sampler = Sampler(model)
     tokens = 0
-    with out.open("wb") as file:
-        for number, answers in enumerate(draw(model, known, how), 1):
+    with _fresh(out) as file:
+        for number, answers in enumerate(sampler.answers(known, how), 1):
             file.write(msgspec.json.encode(answers) + b"\n")
             tokens += answers.tokens
             click.echo(f"{number} {answers.name}: {answers.tokens} tokens, {answers.cut} cut off")
@@ -70,34 +102,59 @@ def sample(
 
 @evaluate.command()
 @click.argument("suite")
-@click.argument("answered", type=_FILE)
+@click.argument("answered", type=_FILE, nargs=-1, required=True)
 @_PATH
 @click.option("--out", type=_FILE, required=True, help="Counts, one task a line; resumed.")
-@click.option("--levels", default="1,2,3", show_default=True)
-def score(suite: str, answered: Path, path: Path | None, out: Path, levels: str) -> None:
+@click.option(
+    "--levels", type=_Numbers(), default="1,2,3", show_default=True, help="Levels that count."
+)
+@click.option(
+    "--jobs",
+    type=click.IntRange(1),
+    default=os.cpu_count(),
+    show_default="cores",
+    help="Processes.",
+)
+def score(
+    suite: str,
+    answered: tuple[Path, ...],
+    path: Path | None,
+    out: Path,
+    levels: frozenset[int],
+    jobs: int,
+) -> None:
     """Judge the answers of ANSWERED to the tasks of SUITE on the twin."""
     from npuforge.train.evaluate.problems import problems  # noqa: PLC0415
-    from npuforge.train.evaluate.sample import Answers, read_lines  # noqa: PLC0415
-    from npuforge.train.evaluate.score import Scored  # noqa: PLC0415
-    from npuforge.train.evaluate.score import score as judge  # noqa: PLC0415
+    from npuforge.train.evaluate.sample import Answers  # noqa: PLC0415
+    from npuforge.train.evaluate.score import Scored, score_all  # noqa: PLC0415
+    from npuforge.train.records import read_lines  # noqa: PLC0415
 
-    wanted = {int(level) for level in levels.split(",")}
-    answers = {one.name: one for one in read_lines(answered, Answers) if one.suite == suite}
+    known = read_lines(answered, Answers, "sampled")
+    answers = {one.name: one for one in known if one.suite == suite}
     if not answers:
-        raise UsageError(f"{answered} has no answers to {suite}")
-    found = {one.name: one for one in read_lines(out, Scored)} if out.exists() else {}
+        raise UsageError(f"no answers to {suite} in {', '.join(map(str, answered))}")
+    found = read_lines([out], Scored, "scored") if out.exists() else []
+    done = {one.name for one in found}
+    asked = [
+        (problem, answers[problem.name])
+        for problem in problems(suite, path)
+        if problem.task.level in levels and problem.name in answers and problem.name not in done
+    ]
     with out.open("ab") as file:
-        for problem in problems(suite, path):
-            if problem.task.level not in wanted or problem.name in found:
-                continue
-            if problem.name not in answers:
-                continue
-            scored = judge(problem, answers[problem.name])
-            found[problem.name] = scored
+        for scored in score_all(asked, jobs):
+            found.append(scored)
             file.write(msgspec.json.encode(scored) + b"\n")
             file.flush()
             click.echo(_line(scored))
-    _table(list(found.values()))
+    _table(found)
+
+
+def _fresh(out: Path) -> BinaryIO:
+    """A new file: answers of hours are not overwritten."""
+    try:
+        return out.open("xb")
+    except OSError as error:
+        raise UsageError(f"cannot write {out}: {error.strerror}") from error
 
 
 def _line(scored: Scored) -> str:

@@ -14,6 +14,8 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Self
 
 from npuforge.errors import UsageError
@@ -25,19 +27,19 @@ from npuforge.generate.cases import (
     operand_shapes,
     operand_values,
 )
-from npuforge.generate.live import LiveModule
 from npuforge.generate.lm.answer import held, own_operands, program_in
 from npuforge.generate.lm.form import complete
 from npuforge.generate.lm.inline import hoisted
 from npuforge.generate.lm.task import OPERATOR, canonical
 from npuforge.generate.proof import Proof, prove
-from npuforge.generate.reference import ModuleProcess, References
+from npuforge.generate.reference import WORKER, ModuleProcess, References
 from npuforge.generate.written.signature import signature_of
 from npuforge.lower.compiler import Lowered, lower
 from npuforge.lower.on_twin import TwinProgram
 from npuforge.plan import Plan
 from npuforge.sandbox import Limits
 from npuforge.spec.graph import Graph
+from npuforge.spec.session import ModuleSession
 from npuforge.tile.source import TileError
 from npuforge.twin.timing.report import TimingReport
 
@@ -179,8 +181,9 @@ class Bench:
 
 
 class TwinJudge:
-    """Judges answers to tasks of our own making: `task` has the module's text and the best time
-    known. Modules stay open for a while, as many answers to one come in a row."""
+    """Judges answers to tasks whose `task` has the module's text and the best time known. Modules
+    run locked up, as tasks may come from anywhere, and stay open for a while, as many answers to
+    one come in a row."""
 
     _KEPT = 4
 
@@ -203,6 +206,9 @@ class TwinJudge:
             while len(self._open) >= self._KEPT:
                 self._open.pop(next(iter(self._open)))[1].close()
             stack = ExitStack()
-            live = stack.enter_context(LiveModule.of_text(module, OPERATOR))
-            self._open[module] = (Bench(live), stack)
+            place = Path(stack.enter_context(TemporaryDirectory(prefix="npuforge-task-")))
+            file = place / f"{OPERATOR}.py"
+            file.write_text(module, "utf-8")
+            session = stack.enter_context(ModuleSession(file, then=WORKER))
+            self._open[module] = (Bench(session), stack)
         return self._open[module][0]

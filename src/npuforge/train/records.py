@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -42,21 +42,33 @@ class TaskRecord(msgspec.Struct, frozen=True):
 
 
 Record = TypeVar("Record", Chat, Preference, TaskRecord)
+Line = TypeVar("Line")
 
 
 def read(paths: Sequence[Path], form: type[Record]) -> list[Record]:
     """All records of the files, in order."""
+    records = read_lines(paths, form, _NAMES[form], _complete)
+    if not records:
+        raise UsageError(f"no records in {', '.join(map(str, paths))}")
+    return records
+
+
+def read_lines(
+    paths: Sequence[Path],
+    form: type[Line],
+    name: str,
+    check: Callable[[Line], None] = lambda _: None,
+) -> list[Line]:
+    """What the lines of the files are, each a `name` record; `check` raises `ValueError`."""
     decoder = msgspec.json.Decoder(form)
     records = []
     for path, number, line in lines(paths):
         try:
             record = decoder.decode(line)
-            _complete(record)
+            check(record)
         except (msgspec.DecodeError, ValueError) as error:
-            raise UsageError(f"{path}:{number}: not a {_NAMES[form]} record: {error}") from error
+            raise UsageError(f"{path}:{number}: not a {name} record: {error}") from error
         records.append(record)
-    if not records:
-        raise UsageError(f"no records in {', '.join(map(str, paths))}")
     return records
 
 
@@ -80,6 +92,11 @@ def digest(paths: Sequence[Path]) -> str:
             while block := stream.read(1 << 20):
                 found.update(block)
     return found.hexdigest()
+
+
+def as_messages(said: Sequence[Mapping[str, str]]) -> list[Message]:
+    """Messages as chat templates want them, as records have them."""
+    return msgspec.convert(said, list[Message])
 
 
 def as_dicts(messages: Sequence[Message]) -> list[dict[str, str]]:

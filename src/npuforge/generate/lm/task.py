@@ -83,8 +83,16 @@ def canonical(graph: Graph) -> tuple[Graph, Names]:
     return renamed, Names(graph.name, back, {new: old for old, new in symbols.items()})
 
 
+def question(graph: Graph) -> list[dict[str, str]]:
+    """What the model is asked for a canonical graph, as chat templates want it."""
+    return [
+        {"role": "system", "content": SYSTEM},
+        {"role": "user", "content": task_text(graph)},
+    ]
+
+
 def task_text(graph: Graph) -> str:
-    """The question: a canonical graph, a line for each tensor and operation."""
+    """A canonical graph, a line for each tensor and operation."""
     examples = dict(_examples(graph))
     lines = [f"{source.name}: {_typed(source.type)}" for source in graph.sources]
     if examples:

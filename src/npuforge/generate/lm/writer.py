@@ -21,7 +21,7 @@ from npuforge.generate.lm.engine import Drawn, Engine, Sample, Sampling
 from npuforge.generate.lm.form import complete
 from npuforge.generate.lm.grammar import grammar
 from npuforge.generate.lm.names import renamed
-from npuforge.generate.lm.task import OPERATOR, SYSTEM, canonical, task_text
+from npuforge.generate.lm.task import OPERATOR, canonical, question
 from npuforge.generate.planned import settled
 from npuforge.generate.tuning import Trial, tune
 from npuforge.generate.workbench import Chosen, Workbench
@@ -64,11 +64,7 @@ class LmWriter:
 
     def _drawn(self, bench: Workbench) -> Drawn:
         graph, _ = canonical(bench.graph)
-        messages = (
-            {"role": "system", "content": SYSTEM},
-            {"role": "user", "content": task_text(graph)},
-        )
-        prompt = self.engine.model.prompt(messages)
+        prompt = self.engine.model.prompt(question(graph))
         sampling = self.sampling
         if not sampling.grammar:
             sampling = replace(sampling, grammar=grammar(signature_of(graph)))

@@ -15,7 +15,8 @@ from npuforge.knowledge import shipped
 from npuforge.knowledge.entry import Entry
 from npuforge.rules.catalogue import Rule, all_rules
 from npuforge.tile import texts
-from npuforge.train.dataset.record import Chat, Message, Origin
+from npuforge.train.dataset.record import Chat, Origin
+from npuforge.train.records import Message
 
 _SYSTEM = Message("system", "You know Ascend NPUs, AscendC and the tile language.")
 _SECTION = re.compile(r"^(#{2,3}) (.+)$", re.MULTILINE)

@@ -16,7 +16,7 @@ from npuforge.errors import NpuforgeError
 from npuforge.generate.cases import fewer_rows, operand_shapes
 from npuforge.generate.live import LiveModule
 from npuforge.generate.lm.form import complete, plain
-from npuforge.generate.lm.task import OPERATOR, SYSTEM, task_text
+from npuforge.generate.lm.task import OPERATOR, question
 from npuforge.lower.compiler import Lowered
 from npuforge.lower.tiling import Tiling, compute_tiling
 from npuforge.plan import Plan, planner
@@ -28,7 +28,6 @@ from npuforge.train.dataset.record import (
     Chat,
     GrownTask,
     JudgedBy,
-    Message,
     Origin,
     Preference,
     Record,
@@ -38,6 +37,7 @@ from npuforge.train.dataset.variants import varied
 from npuforge.train.dataset.vendor import ascendc_record, project_record
 from npuforge.train.judge import Bench, Judged
 from npuforge.train.operators.draw import Drawn, draw
+from npuforge.train.records import Message, as_messages
 from npuforge.train.structure import structure
 from npuforge.twin.timing.report import TimingReport
 
@@ -153,8 +153,7 @@ class _Teacher:
 
     @property
     def question(self) -> list[Message]:
-        text = task_text(self.bench.canonical)
-        return [Message("system", SYSTEM), Message("user", text)]
+        return as_messages(question(self.bench.canonical))
 
     @property
     def program(self) -> str:

@@ -7,12 +7,9 @@ from typing import Literal
 
 import msgspec
 
+from npuforge.train.records import Message
+
 Source = Literal["kernel", "variant", "ascendc", "project", "repair", "document", "preference"]
-
-
-class Message(msgspec.Struct, frozen=True):
-    role: Literal["system", "user", "assistant"]
-    content: str
 
 
 class Origin(msgspec.Struct, frozen=True, kw_only=True):

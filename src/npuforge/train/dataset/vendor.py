@@ -12,9 +12,10 @@ import re
 from npuforge.errors import NpuforgeError
 from npuforge.lower.formats import direct, emit
 from npuforge.lower.tiling import Tiling
-from npuforge.train.dataset.record import Chat, Message, Origin
+from npuforge.train.dataset.record import Chat, Origin
 from npuforge.train.judge import Judged
 from npuforge.train.operators.draw import Drawn
+from npuforge.train.records import Message
 
 _SYSTEM = Message("system", "You write AscendC kernels for Ascend NPUs.")
 _MEMBER = re.compile(r"^(\w+) = (-?[\d.e+-]+)$", re.MULTILINE)

@@ -8,14 +8,10 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from npuforge.errors import NpuforgeError
-from npuforge.generate.lm.task import SYSTEM, canonical, task_text
+from npuforge.generate.lm.task import canonical, question
 from npuforge.train.evaluate.problems import Problem
+from npuforge.train.records import Message, as_messages
 from npuforge.train.structure import structure
-
-
-class Message(msgspec.Struct, frozen=True):
-    role: str
-    content: str
 
 
 class Prompt(msgspec.Struct, frozen=True, kw_only=True):
@@ -45,12 +41,8 @@ def _prompt(problem: Problem) -> Prompt:
                 name=task.name,
                 level=task.level,
                 structure=structure(graph),
-                prompt=question(task_text(graph)),
+                prompt=as_messages(question(graph)),
             )
     except NpuforgeError as error:
         said = (str(error).splitlines() or ["no reason"])[0]
         return Prompt(suite=problem.suite, name=task.name, level=task.level, problem=said)
-
-
-def question(text: str) -> list[Message]:
-    return [Message("system", SYSTEM), Message("user", text)]

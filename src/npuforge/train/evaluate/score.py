@@ -7,7 +7,10 @@ are judged once.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import multiprocessing
+from collections.abc import Generator, Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from typing import Literal
 
 import msgspec
@@ -66,6 +69,29 @@ def score(problem: Problem, answers: Answers) -> Scored:
         distinct=len(found),
         problems=problems,
     )
+
+
+def score_all(asked: Sequence[tuple[Problem, Answers]], jobs: int) -> Generator[Scored, None, None]:
+    """The counts of many tasks, as they come in; each task in a process that serves several."""
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(jobs, context, _prepare) as pool:
+        waiting = {pool.submit(score, problem, answers): problem for problem, answers in asked}
+        try:
+            for done in as_completed(waiting):
+                try:
+                    yield done.result()
+                except BrokenProcessPool:
+                    raise
+                except Exception as error:  # one task's failure is that task's result
+                    yield _none(waiting[done], 0, f"{type(error).__name__}: {error}")
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+def _prepare() -> None:
+    import torch  # noqa: PLC0415 (takes seconds; workers only)
+
+    torch.set_num_threads(1)
 
 
 def _none(problem: Problem, samples: int, why: str) -> Scored:
