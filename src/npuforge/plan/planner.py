@@ -347,8 +347,9 @@ _BUSY = 0.85
 _FEW = 32
 
 
-def plan(graph: Graph, soc: str = "910b2") -> Plan:
-    """Programs for the graph; `PlanError` says what cannot be planned and why."""
+def plan(graph: Graph, soc: str = "910b2", *, most: int = 4) -> Plan:
+    """Programs for the graph, `most` of them, the favourite first; `PlanError` says what cannot be
+    planned and why."""
     variants: list[Variant] = []
     largest = max((math.prod(source.type.shape) for source in graph.sources), default=1)
     cores = int(chip_constants(soc)["cores"])
@@ -358,6 +359,8 @@ def plan(graph: Graph, soc: str = "910b2") -> Plan:
         text, operands = _write(graph, soc, choice)
         if all(text != variant.program for variant in variants):
             variants.append(Variant(title, text, why))
+        if len(variants) == most:
+            break
     return Plan(graph.name, tuple(variants), operands)
 
 

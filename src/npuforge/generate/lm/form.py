@@ -11,6 +11,7 @@ from __future__ import annotations
 import io
 import re
 import tokenize
+from functools import lru_cache
 
 from npuforge.generate.lm.fit import resolved, with_fits
 from npuforge.generate.lm.inline import Moved, hoisted, inlined
@@ -24,6 +25,7 @@ def plain(program: str) -> str:
     return with_fits(inlined(single(_without_comments(program))))
 
 
+@lru_cache(maxsize=8)  # a program is compiled, then reasoned about
 def complete(program: str, soc: str) -> Moved:
     """A model's program as the language has it, line for line; `UsageError` (`TileError`) where it
     is none."""

@@ -107,7 +107,7 @@ def _resized(teacher: _Teacher) -> Iterator[Record]:
             return
         other = Bench(bench.module, bench.soc, graph=graph)
         try:
-            plan = planner.plan(other.canonical, bench.soc)
+            plan = planner.plan(other.canonical, bench.soc, most=1)
             again = _Teacher(teacher.drawn, other, plan, teacher.structure, 0.0)
             if again.program not in known:
                 known.add(again.program)
@@ -128,7 +128,7 @@ def _varied(teacher: _Teacher, count: int, avoid: Collection[str]) -> Iterator[R
             continue
         other = Bench(bench.module, bench.soc, cases=(), graph=graph)
         try:
-            plan = planner.plan(other.canonical, bench.soc)
+            plan = planner.plan(other.canonical, bench.soc, most=1)
             again = _Teacher(teacher.drawn, other, plan, kind, 0.0)
             yield from again.interpreted()
             known.append(graph)
