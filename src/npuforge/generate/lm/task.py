@@ -28,6 +28,8 @@ from npuforge.spec.graph import (
 
 OPERATOR = "op"
 SYSTEM = "You write tile programs for Ascend NPUs."
+# Where a tensor lies in PyTorch, which is nothing to a kernel.
+_NOWHERE = {"layout", "device", "pin_memory", "memory_format"}
 _LETTERS = [*string.ascii_lowercase, *(a + b for a in "xyz" for b in string.ascii_lowercase)]
 
 
@@ -50,7 +52,8 @@ def canonical(graph: Graph) -> tuple[Graph, Names]:
         source.target: sources[source.name] for source in graph.sources if source.target is not None
     }
     symbols = {name: f"n{_LETTERS[place]}" for place, name in enumerate(_symbols(graph))}
-    values = {node.name: f"v{place}" for place, node in enumerate(graph.nodes)}
+    nodes = [node for node in graph.nodes if any(node.types)]  # others only assert something
+    values = {node.name: f"v{place}" for place, node in enumerate(nodes)}
     rename = _Renamer({**sources, **values}, symbols)
     renamed = Graph(
         name=OPERATOR,
@@ -64,7 +67,7 @@ def canonical(graph: Graph) -> tuple[Graph, Names]:
             )
             for s in graph.sources
         ],
-        nodes=[rename.node(node, values[node.name]) for node in graph.nodes],
+        nodes=[rename.node(node, values[node.name]) for node in nodes],
         results=[
             Result(
                 rename.names[result.name],
@@ -98,7 +101,8 @@ def task_text(graph: Graph) -> str:
     if examples:
         lines.append("where " + ", ".join(f"{name}={value}" for name, value in examples.items()))
     for node in graph.nodes:
-        shown = [*map(_shown, node.args), *(f"{k}={_shown(v)}" for k, v in node.kwargs.items())]
+        named = {key: given for key, given in node.kwargs.items() if key not in _NOWHERE}
+        shown = [*map(_shown, node.args), *(f"{k}={_shown(v)}" for k, v in named.items())]
         types = " ".join(_typed(kind) if kind else "-" for kind in node.types)
         op = node.op.removeprefix("aten.").removesuffix(".default")
         lines.append(f"{node.name} = {op}({', '.join(shown)}): {types}")

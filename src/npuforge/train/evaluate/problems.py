@@ -12,7 +12,7 @@ from npuforge.bench.settings import Settings
 from npuforge.bench.suites import open_suite
 from npuforge.bench.suites.npukernelbench.case_table import rows
 from npuforge.bench.suites.npukernelbench.judged import ADAPTER
-from npuforge.bench.suites.npukernelbench.smaller import scaled
+from npuforge.bench.suites.npukernelbench.smaller import elements, scaled
 from npuforge.bench.tables import Table
 from npuforge.bench.tables.programs import CapturedRow
 from npuforge.bench.tables.session import TableSession
@@ -55,9 +55,11 @@ class Problem:
 
     @contextmanager
     def _row(self) -> Iterator[ModuleProcess]:
-        """The first case of a table, at sizes that are quick to compute."""
-        listed = [scaled(row) for row in rows(self.task.place / "validation" / "test_cases.csv")]
-        table = Table(operator_name(self.task.place.name), ADAPTER, self.task.place, listed[:1])
+        """The case of a table that has most elements, at sizes that are quick to compute: first
+        cases often have a single element."""
+        listed = rows(self.task.place / "validation" / "test_cases.csv")
+        largest = scaled(max(listed, key=elements))
+        table = Table(operator_name(self.task.place.name), ADAPTER, self.task.place, [largest])
         with TableSession(table) as session:
             described = session.describe()[0]
             if described.error is not None:

@@ -37,21 +37,27 @@ def several(sketch: Sketch) -> list[str]:
 def lists(sketch: Sketch) -> list[str]:
     """The same work on several tensors, as foreach operators do."""
     rng, dtype = sketch.rng, sketch.float_type()
-    count, steps = rng.choice((2, 3, 3, 4)), rng.choice((1, 1, 2))
-    pairs = rng.random() < 0.5
-    shapes = [sketch.shape(rng.choice((1, 2)), most=1 << 20) for _ in range(count)]
-    first = [sketch.tensor(shape, dtype) for shape in shapes]
-    second = [sketch.tensor(shape, dtype) for shape in shapes] if pairs else []
+    count, steps = rng.choice((1, 2, 3, 3, 4, 5)), rng.choice((1, 1, 1, 2))
     offered = tables().pointwise
-    template = rng.choice(offered.binary if pairs else offered.unary)
+    keys = rng.choice(("a", "a", "ab", "ab", "abc"))
+    template = rng.choice({"a": offered.unary, "ab": offered.binary, "abc": offered.ternary}[keys])
+    shapes = [sketch.shape(rng.choice((1, 2, 2, 3, 4)), most=1 << 20) for _ in range(count)]
+    given = {key: [sketch.tensor(shape, dtype) for shape in shapes] for key in keys}
     after = [rng.choice(offered.unary) for _ in range(steps - 1)]
+    factors = sketch.tensor([count], dtype) if rng.random() < 0.25 else None
     results: list[str] = []
-    for place, name in enumerate(first):
-        given = {"a": name, "b": second[place]} if pairs else {"a": name}
-        value = sketch.let(sketch.fill(template, **given))
+    for place, name in enumerate(given["a"]):
+        own = {key: values[place] for key, values in given.items()}
+        value = sketch.let(sketch.fill(template, **own))
         for more in after:
             value = sketch.let(sketch.fill(more, a=value))
+        if factors is not None:
+            value = sketch.let(f"{name} {rng.choice('+*-')} {value} * {factors}[{place}]")
         results.append(value)
+    if rng.random() < 0.2:
+        for name, value in zip(given["a"], results, strict=True):
+            sketch.lines.append(f"{name}.copy_({value})")
+        return given["a"]
     return results
 
 
@@ -123,30 +129,28 @@ def norm(sketch: Sketch) -> list[str]:
         channels = groups * rng.choice((1, 2, 3, 4, 8))
         shape = [rng.choice((2, 3, 8, 16)), channels, *sketch.shape(2, most=1 << 14)]
         value = chain(sketch, sketch.tensor(shape, dtype), rng.choice((0, 0, 1)))
-        weight, bias = (sketch.tensor([channels], dtype) for _ in range(2))
-        made = sketch.fill(rng.choice(tables().norm.planes), a=value, g=groups, w=weight, b=bias)
-        sketch.inputs = [
-            given
-            for given in sketch.inputs
-            if given.name in {value, *_words(made)}
-            or any(given.name in _words(line) for line in sketch.lines)
-        ]
+        made = _scaled(sketch, rng.choice(tables().norm.planes), channels, dtype, a=value, g=groups)
         return [chain(sketch, sketch.let(made), rng.choice((0, 1, 2)))]
     shape = sketch.shape(rng.choice((2, 2, 3)))
     inputs = [sketch.tensor(shape, dtype) for _ in range(rng.choice((1, 1, 2)))]
     value = graph(sketch, inputs, rng.choice((0, 0, 1, 2)))
     if kind < 0.4:
         template = rng.choice(tables().norm.last)
-        names: dict[str, object] = {"a": value, "n": shape[-1]}
-        for key in "wb":
-            if "{" + key + "}" in template:
-                names[key] = sketch.tensor(shape[-1:], dtype)
-        made = sketch.fill(template, **names)
+        made = _scaled(sketch, template, shape[-1], dtype, a=value, n=shape[-1])
     else:
         made = sketch.fill(
             rng.choice(tables().norm.along), a=value, d=_axis(sketch, shape, last=0.75)
         )
     result = sketch.let(made)
+    if rng.random() < 0.2:  # what the way back needs comes out too
+        kept = rng.choice(
+            (
+                "{a}",
+                "{a}.mean(-1, keepdim=True)",
+                "torch.rsqrt({a}.pow(2).mean(-1, keepdim=True) + {e})",
+            )
+        )
+        return [result, sketch.let(sketch.fill(kept, a=value))]
     if rng.random() < 0.3:
         other = sketch.tensor(shape[-1:] if rng.random() < 0.6 else shape, dtype)
         result = sketch.let(sketch.fill(rng.choice(tables().pointwise.binary), a=result, b=other))
@@ -217,6 +221,10 @@ def movement(sketch: Sketch) -> list[str]:
     elif kind < 0.35:
         value = chain(sketch, sketch.tensor(sketch.shape(2), dtype), rng.choice((0, 1)))
         made = sketch.fill(rng.choice(offered.created), a=value)
+    elif kind < 0.45:
+        shape = [sketch.extent(2, 512), sketch.extent(8, 2048)]
+        value = chain(sketch, sketch.tensor(shape, dtype), rng.choice((0, 0, 1)))
+        return [sketch.let(sketch.fill(rng.choice(offered.sorted), a=value))]
     else:
         shape = [2 * max(2, extent // 2) for extent in sketch.shape(2)]
         template = rng.choice(offered.matrix)
@@ -257,15 +265,17 @@ def _axes(sketch: Sketch, shape: list[int]) -> int | tuple[int, ...]:
     return _axis(sketch, shape)
 
 
-def _words(text: str) -> set[str]:
-    return set("".join(c if c.isalnum() or c == "_" else " " for c in text).split())
+def _scaled(sketch: Sketch, template: str, extent: int, dtype: str, **names: object) -> str:
+    """The template with a weight and a bias, where it has them."""
+    own = [key for key in "wb" if "{" + key + "}" in template]
+    return sketch.fill(template, **names, **{key: sketch.tensor([extent], dtype) for key in own})
 
 
 # How often each is drawn.
 FAMILIES: dict[str, tuple[Family, float]] = {
     "elementwise": (elementwise, 20.0),
     "several": (several, 4.0),
-    "lists": (lists, 7.0),
+    "lists": (lists, 9.0),
     "broadcast": (broadcast, 12.0),
     "whole": (whole_numbers, 4.0),
     "truth": (truth, 6.0),
@@ -275,6 +285,6 @@ FAMILIES: dict[str, tuple[Family, float]] = {
     "optimiser": (optimiser, 5.0),
     "scan": (scan, 4.0),
     "pooling": (pooling, 4.0),
-    "movement": (movement, 6.0),
+    "movement": (movement, 9.0),
     "casting": (casting, 5.0),
 }

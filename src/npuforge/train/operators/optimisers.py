@@ -13,7 +13,6 @@ def optimiser(sketch: Sketch) -> list[str]:
     dtype = rng.choice(("float32", "float32", "float16", "bfloat16"))
     weight, gradient = sketch.tensor(shape, dtype), sketch.tensor(shape, dtype)
     rate = rng.choice((0.1, 0.01, 0.001))
-    results: list[str] = []
     updates: list[tuple[str, str]] = []
     if rng.random() < 0.4:
         decay = rng.choice((0.01, 0.1, 0.0005))
@@ -50,4 +49,4 @@ def optimiser(sketch: Sketch) -> list[str]:
         for name, value in [(weight, new), *updates]:
             sketch.lines.append(f"{name}.copy_({value})")
         return [weight]
-    return [new, *(value for _, value in updates), *results]
+    return [new, *(value for _, value in updates)]

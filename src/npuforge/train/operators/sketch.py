@@ -32,17 +32,16 @@ class Sketch:
         """A new input. `made`: randn, rand, bool (truth values), whole (small whole numbers), or
         index:N (below N)."""
         name = self._fresh()
-        listed = ", ".join(map(str, shape)) + ("," if len(shape) == 1 else "")
+        listed = "".join(f"{extent}, " for extent in shape)
         if made == "bool":
-            text = f"torch.rand({listed}) > 0.5"
+            text = f"torch.rand({listed[:-2]}) > 0.5"
         elif made == "whole":
             least = 0 if dtype == "uint8" else -20
-            text = f"torch.randint({least}, 20, ({listed}), dtype=torch.{dtype})"
+            text = f"torch.randint({least}, 20, ({listed.rstrip()}), dtype=torch.{dtype})"
         elif made.startswith("index:"):
-            text = f"torch.randint(0, {made[6:]}, ({listed}), dtype=torch.{dtype})"
+            text = f"torch.randint(0, {made[6:]}, ({listed.rstrip()}), dtype=torch.{dtype})"
         else:
-            text = f"torch.{made}({listed} dtype=torch.{dtype})".replace(" dtype", ", dtype", 1)
-            text = text.replace(",, dtype", ", dtype")
+            text = f"torch.{made}({listed}dtype=torch.{dtype})"
         self.inputs.append(Input(name, text))
         return name
 

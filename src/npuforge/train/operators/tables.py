@@ -51,6 +51,7 @@ class Pool(msgspec.Struct, frozen=True):
 class Move(msgspec.Struct, frozen=True):
     matrix: list[str]
     index: list[str]
+    sorted: list[str]
     created: list[str]
 
 

@@ -18,7 +18,7 @@ _ALIGNMENT = 128
 
 def smaller(row: Row) -> Row | None:
     """The row with the same ranks and fewer elements; None where it is not too large."""
-    return _below(row, _TARGET) if _elements(row) > _MOST else None
+    return _below(row, _TARGET) if elements(row) > _MOST else None
 
 
 def scaled(row: Row) -> Row:
@@ -28,7 +28,7 @@ def scaled(row: Row) -> Row:
 
 def _below(row: Row, most: int) -> Row:
     """What is one extent in several shapes stays one: the largest is halved wherever it stands."""
-    while _elements(row) > most:
+    while elements(row) > most:
         largest = _largest(row)
         row = _with_extent(row, largest, largest // 2)
     return row
@@ -52,7 +52,8 @@ def _shapes(row: Row) -> list[list[int]]:
     return [[int(n) for n in _NUMBER.findall(s)] for text in texts for s in _SHAPE.findall(text)]
 
 
-def _elements(row: Row) -> int:
+def elements(row: Row) -> int:
+    """Elements in all shapes of the row."""
     return sum(math.prod(shape) for shape in _shapes(row))
 
 
