@@ -111,7 +111,8 @@ class ItemCode:
             return operand
         key = (id(operand), kind)
         if key not in self._wide:
-            self._wide[key] = self._convert(operand, kind)
+            self._wide[key] = made = self._convert(operand, kind)
+            made.label = made.label or operand.label
         return self._wide[key]
 
     def _convert(self, reg: Reg, kind: Kind) -> Reg:
@@ -192,6 +193,8 @@ class ItemCode:
                 found = self._fold(item)
             case _:
                 raise AssertionError(item)
+        if isinstance(found, Reg) and not found.label:
+            found.label = item.label
         self.done[id(item)] = found
         return found
 
@@ -210,7 +213,7 @@ class ItemCode:
         access = item.access
         assert access is not None
         cls = self.cls(item)
-        reg = Reg(cls, item.dtype, "in", kept=self.kept)
+        reg = Reg(cls, item.dtype, "in", kept=self.kept, label=access.tensor.name)
         self.written.add(reg)
         down = access.strides.get(self.row) if self.row is not None else None
         along = access.strides.get(self.col) if self.col is not None else None

@@ -54,6 +54,7 @@ class Item:
     access: Access | None = None
     number: float | int | bool | Size | None = None
     folds: tuple[Axis, ...] = ()
+    label: str = ""  # the graph's name for it
 
 
 @dataclass(eq=False)
@@ -104,6 +105,7 @@ class Nest:
     def build(self, value: Value, labels: Labels) -> Item:
         self._values.append(value)
         item = self._build(value, labels)
+        item.label = item.label or value.label
         self.of_value.setdefault(id(value), set()).add(id(item))
         return item
 

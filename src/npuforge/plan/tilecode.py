@@ -32,7 +32,8 @@ WIDTH |= {"int8": 1, "uint8": 1, "int16": 2, "uint16": 2, "uint32": 4, "uint64":
 
 @dataclass(eq=False)
 class Reg:
-    """A value in unified buffer. `kept` registers outlive a round of the loop."""
+    """A value in unified buffer. `kept` registers outlive a round of the loop; `label` is the
+    graph's name for the value."""
 
     cls: Class
     dtype: str
@@ -40,6 +41,7 @@ class Reg:
     kept: bool = False
     name: str = ""
     hint: str = ""
+    label: str = ""
 
 
 @dataclass(eq=False)
@@ -122,7 +124,7 @@ class Block:
             body: list[Instr] = getattr(self, name)
             if body:
                 found.append(f"with tl.{name}():")
-                found += [f"    {render(instr, frame)}" for instr in body]
+                found += [f"    {render(instr, frame)}{_remark(instr)}" for instr in body]
         return found
 
 
@@ -133,6 +135,12 @@ def render(instr: Instr, frame: Frame) -> str:
     for index, reg in enumerate(instr.dst[1:], 1):
         results[f"d{index}"] = frame.view(reg, reg.cls)
     return instr.text.format(*operands, **results)
+
+
+def _remark(instr: Instr) -> str:
+    """Which value of the graph is computed."""
+    made = instr.dst[0] if instr.dst else None
+    return f"  # {made.label}" if made is not None and made.label and made.role != "in" else ""
 
 
 @dataclass

@@ -56,10 +56,12 @@ class Tensor:
 
 @dataclass(frozen=True, eq=False)
 class Value:
-    """`dtype` is that of the tensor it stands for; arithmetic may be wider."""
+    """`dtype` is that of the tensor it stands for; arithmetic may be wider. `label` is the graph's
+    name for it, where it has one."""
 
     shape: Shape
     dtype: str
+    label: str = field(default="", kw_only=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,6 +126,13 @@ class Special:
     dtypes: tuple[str, ...]
     data: Mapping[str, Any] = field(default_factory=dict)
     node: str = ""
+
+
+def label(value: Value, name: str) -> None:
+    """Note the graph's name for a value; its first one stays. Values are known by identity, so that
+    one with another label in its place would be computed again."""
+    if not value.label:
+        object.__setattr__(value, "label", name)
 
 
 def contiguous(shape: Shape) -> Shape:

@@ -38,7 +38,9 @@ def _without_comments(program: str) -> str:
     for token in tokenize.generate_tokens(io.StringIO(program).readline):
         if token.type == tokenize.COMMENT:
             row, column = token.start
-            lines[row - 1] = lines[row - 1][:column].rstrip() or "\0"
+            before = lines[row - 1][:column].rstrip()
+            if not before.lstrip().startswith("tl."):  # `single` reads remarks
+                lines[row - 1] = before or "\0"
         elif token.type == tokenize.STRING and token.string.startswith(_HEAD):
             for row in range(token.start[0] - 1, token.end[0]):
                 lines[row] = "\0"

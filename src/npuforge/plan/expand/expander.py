@@ -13,7 +13,7 @@ from typing import Any
 import npuforge.plan.expand as package
 from npuforge.plan.expand.rules import RULES, refuse
 from npuforge.plan.plan import PlanError
-from npuforge.plan.values import Tensor, Value, load
+from npuforge.plan.values import Map, Reduce, Tensor, Value, label, load
 from npuforge.spec.graph import Extent, Graph, Node, Ref
 
 
@@ -36,7 +36,9 @@ def expand(graph: Graph, names: dict[str, str]) -> Expanded:
     needed = _needed(graph)
     for node in graph.nodes:
         if node.name in needed:
-            values[node.name] = _expand_node(node, values)
+            values[node.name] = found = _expand_node(node, values)
+            if isinstance(found, Map | Reduce):
+                label(found, node.name)
     results: list[Value] = []
     for result in graph.results:
         value = values.get(result.name)

@@ -94,10 +94,21 @@ def _numbered(node: Node, rng: random.Random) -> Node:
     return replace(
         node,
         args=[
-            rng.choice(swaps().numbers) if isinstance(one, float) and rng.random() < 0.5 else one
+            _number(rng) if isinstance(one, float) and rng.random() < 0.6 else one
             for one in node.args
         ],
     )
+
+
+def _number(rng: random.Random) -> float | int:
+    """What a program says must be read off the question: not one of a few numbers."""
+    kind = rng.random()
+    if kind < 0.35:
+        return rng.choice(swaps().numbers)
+    if kind < 0.45:
+        return rng.randint(2, 200)
+    places = rng.choice((1, 2, 2, 3, 4))
+    return round(rng.choice((-1, 1, 1)) * 10 ** rng.uniform(-2, 2), places) or 1.0
 
 
 def _with_one(graph: Graph, rng: random.Random) -> Graph:
@@ -113,7 +124,7 @@ def _with_one(graph: Graph, rng: random.Random) -> Graph:
     known = swaps()
     op, args = rng.choice(known.unary), list[Argument]([Ref(name)])
     if rng.random() < 0.4:
-        op, args = rng.choice(known.binary), [Ref(name), rng.choice(known.numbers)]
+        op, args = rng.choice(known.binary), [Ref(name), _number(rng)]
     node = Node(made, _op(op), args, {}, [types[name]])
     names = [one.name for one in graph.nodes]
     at = names.index(name) + 1 if name in names else 0

@@ -228,7 +228,13 @@ def movement(sketch: Sketch) -> list[str]:
     else:
         shape = [2 * max(2, extent // 2) for extent in sketch.shape(2)]
         template = rng.choice(offered.matrix)
-        values = [sketch.tensor(shape, dtype) for _ in range(2 if "{b}" in template else 1)]
+        count = 2 if "{b}" in template else 1
+        if rng.random() < 0.3 and "{k}" not in template and "silu" not in template:
+            whole = rng.choice((*_WHOLE, "int8", "uint8"))
+            moved = [sketch.tensor(shape, whole, "whole") for _ in range(count)]
+            named = dict(zip("ab", moved, strict=False))
+            return [sketch.let(sketch.fill(template, **named))]
+        values = [sketch.tensor(shape, dtype) for _ in range(count)]
         values[0] = chain(sketch, values[0], rng.choice((0, 0, 1)))
         made = sketch.fill(template, **dict(zip("ab", values, strict=False)))
     return [chain(sketch, sketch.let(made), rng.choice((0, 0, 1, 2)))]
