@@ -5,14 +5,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from npuforge.train.evaluate.prompts import Prompt
 from npuforge.train.records import as_dicts
 
-_AT_ONCE = 320  # sequences
+if TYPE_CHECKING:
+    from npuforge.train.evaluate.decode import Decoded
+
+_AT_ONCE = 512  # sequences
 
 
 class Answers(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,32 +55,31 @@ class Sampler:
     def answers(self, prompts: Sequence[Prompt], how: Sampling) -> Iterator[Answers]:
         """Answers to every prompt that can be asked, the short ones first."""
         import torch  # noqa: PLC0415
-        from transformers import set_seed  # noqa: PLC0415
 
-        set_seed(how.seed)
+        from npuforge.train.evaluate.decode import decode  # noqa: PLC0415
+
         words = self.words
+        generator = torch.Generator(self.device).manual_seed(how.seed)
         asked = sorted(
             ((_text(words, prompt), prompt) for prompt in prompts if not prompt.problem),
             key=lambda pair: len(pair[0]),
         )
         ordered = iter(asked)
         while batch := list(islice(ordered, max(1, _AT_ONCE // how.samples))):
-            given = words([text for text, _ in batch], return_tensors="pt", padding=True,
-                          add_special_tokens=False).to(self.device)  # fmt: skip
-            with torch.inference_mode():
-                made = self.net.generate(
-                    **given,
-                    do_sample=True,
-                    temperature=how.temperature,
-                    top_p=how.top_p,
-                    num_return_sequences=how.samples,
-                    max_new_tokens=how.most_tokens,
-                    pad_token_id=words.pad_token_id,
-                    eos_token_id=words.eos_token_id,
-                )
-            new = made[:, given["input_ids"].shape[1] :]
+            texts = [text for text, _ in batch]
+            given = words(texts, return_tensors="pt", padding=True, add_special_tokens=False)
+            made = decode(
+                self.net,
+                given.to(self.device),
+                how.samples,
+                how.most_tokens,
+                words.eos_token_id,
+                how.temperature,
+                how.top_p,
+                generator,
+            )
             for place, (_, prompt) in enumerate(batch):
-                own = new[place * how.samples : (place + 1) * how.samples]
+                own = made[place * how.samples : (place + 1) * how.samples]
                 yield _answers(words, prompt, own)
 
 
@@ -88,13 +90,12 @@ def _text(words: Any, prompt: Prompt) -> str:
     return text
 
 
-def _answers(words: Any, prompt: Prompt, own: Any) -> Answers:
-    ended = (own == words.eos_token_id).any(dim=1)
+def _answers(words: Any, prompt: Prompt, own: Sequence[Decoded]) -> Answers:
     return Answers(
         suite=prompt.suite,
         name=prompt.name,
         level=prompt.level,
-        answers=words.batch_decode(own, skip_special_tokens=True),
-        tokens=int((own != words.pad_token_id).sum()),
-        cut=int((~ended).sum()),
+        answers=[words.decode(one.tokens, skip_special_tokens=True) for one in own],
+        tokens=sum(len(one.tokens) for one in own),
+        cut=sum(not one.ended for one in own),
     )

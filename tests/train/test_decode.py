@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Decoding many answers at once, against the library's own way, one at a time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import torch
+
+from npuforge.train.evaluate.decode import decode, draw
+from npuforge.train.evaluate.prompts import Prompt
+from npuforge.train.evaluate.sample import Sampler, Sampling
+from npuforge.train.records import Message
+
+_MOST = 24
+
+
+def test_answers_are_those_of_the_library(start: Path) -> None:
+    """Greedy: a hair's breadth of chance is left for anything but the likeliest token."""
+    sampler = Sampler(str(start))
+    words = sampler.words
+    texts = ["op: exp(x0), 7 elements", "op", "v0 = exp(x0), 14 elements\nreturn"]
+    given = words(texts, return_tensors="pt", padding=True, add_special_tokens=False)
+    generator = torch.Generator().manual_seed(0)
+    wanted = [
+        sampler.net.generate(
+            **words([text], return_tensors="pt", add_special_tokens=False),
+            do_sample=False,
+            max_new_tokens=_MOST,
+            pad_token_id=words.pad_token_id,
+            eos_token_id=words.eos_token_id,
+        )[0]
+        for text in texts
+    ]
+    # A token that one answer has early and another has not: it ends there, and leaves the batch.
+    plain = [
+        row[len(words([text], add_special_tokens=False)["input_ids"][0]) :].tolist()
+        for row, text in zip(wanted, texts, strict=True)
+    ]
+    for end in (words.eos_token_id, plain[0][3]):
+        found = decode(sampler.net, given, 2, _MOST, end, 0.001, 0.5, generator)
+        for place, row in enumerate(plain):
+            cut = row[: row.index(end)] if end in row else row
+            for answer in found[2 * place : 2 * place + 2]:
+                assert answer.tokens == cut
+                assert answer.ended == (end in row)
+
+
+def test_only_the_likeliest_are_drawn() -> None:
+    logits = torch.log(torch.tensor([[0.5, 0.3, 0.15, 0.05]]).repeat(2000, 1))
+    drawn = draw(logits, 1.0, 0.7, torch.Generator().manual_seed(0))
+    counts = drawn.bincount(minlength=4).tolist()
+    assert counts[2:] == [0, 0]
+    assert 0.55 < counts[0] / 2000 < 0.7
+
+
+def test_answers_to_prompts_that_can_be_asked(start: Path) -> None:
+    prompts = [
+        Prompt(suite="s", name="a", level=1, prompt=[Message("user", "op: exp(x0)")]),
+        Prompt(suite="s", name="b", level=1, problem="not captured"),
+    ]
+    (found,) = Sampler(str(start)).answers(prompts, Sampling(samples=3, most_tokens=5))
+    assert (found.name, len(found.answers), found.cut) == ("a", 3, 3)
+    assert found.tokens == 15
