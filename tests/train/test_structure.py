@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from npuforge.generate.live import LiveModule
-from npuforge.spec.graph import Graph
+from npuforge.spec.graph import Graph, Node, Ref, Result, Source, TensorType
 from npuforge.train.structure import lines, structure
 
 _X = torch.randn(6, 40)
@@ -54,3 +54,13 @@ def test_dead_operations_do_not_count() -> None:
         return torch.softmax(x * 0.5 + y, dim=-1)
 
     assert lines(_graph(dead, _X, _Y)) == lines(_graph(_softened, _X, _Y))
+
+
+def test_a_very_long_graph_has_a_structure() -> None:
+    kind = TensorType((4,), "float32", ("4",))
+    nodes = [
+        Node(f"n{k}", "aten.exp.default", [Ref(f"n{k - 1}" if k else "x")], {}, [kind])
+        for k in range(5000)
+    ]
+    graph = Graph("op", [Source("x", kind, "input", 0)], nodes, [Result("n4999")], [])
+    assert len(lines(graph)) == 5001

@@ -44,35 +44,54 @@ class _Writer:
         self.kinds: dict[str, str] = {}
 
     def lines(self) -> list[str]:
+        for node in self.graph.nodes:  # from the sources on, so that no recursion is deep
+            self.kind(node.name)
         results = sorted(self.reference(result.name) for result in self.graph.results)
         return [*self.written, "return " + " ".join(results)]
 
     def reference(self, name: str) -> str:
         """The short name of a value; what it follows from is written first."""
-        if name in self.numbers:
-            return self.numbers[name]
-        node = self.nodes.get(name)
-        if node is None:
-            return self.numbers.setdefault(name, f"x{self._sources()}")
+        waiting = [name]
+        while waiting:
+            last = waiting[-1]
+            node = self.nodes.get(last)
+            below = [] if node is None or last in self.numbers else _refs(self.ordered(node))
+            unknown = next((ref for ref in below if ref not in self.numbers), None)
+            if unknown is not None:
+                waiting.append(unknown)
+                continue
+            waiting.pop()
+            if last not in self.numbers:
+                self.numbers[last] = f"x{self._sources()}" if node is None else self.write(node)
+        return self.numbers[name]
+
+    def write(self, node: Node) -> str:
+        """The short name of an operation's value; those of its arguments are known."""
         op = _short(node)
-        if op in _SILENT:
-            first = node.args[0] if node.args else None
-            if isinstance(first, Ref):
-                return self.numbers.setdefault(name, self.reference(first.ref))
-        text = f"{op} {' '.join(self.arguments(node, op))}"
-        self.written.append(text)
-        return self.numbers.setdefault(name, f"v{len(self.written)}")
+        first = node.args[0] if node.args else None
+        if op in _SILENT and isinstance(first, Ref):
+            return self.numbers[first.ref]
+        self.written.append(f"{op} {' '.join(self.arguments(node, op))}")
+        return f"v{len(self.written)}"
+
+    def ordered(self, node: Node) -> list[Argument]:
+        """Arguments by what they are where their order is none of the operation's; of what changes
+        nothing, the first alone counts."""
+        given = [*node.args, *node.kwargs.values()]
+        op = _short(node)
+        if op in _SILENT and given and isinstance(given[0], Ref):
+            return given[:1]
+        if op in _EITHER_ORDER:
+            given.sort(key=lambda one: self.kind(one.ref) if isinstance(one, Ref) else "")
+        return given
 
     def arguments(self, node: Node, op: str) -> Iterator[str]:
-        given = [*node.args, *node.kwargs.values()]
-        if op in _EITHER_ORDER:  # by what they are, before they have names that follow from order
-            given.sort(key=lambda one: self.kind(one.ref) if isinstance(one, Ref) else "")
-        for argument in given:
+        for argument in self.ordered(node):
             yield from self.argument(argument, node, op)
 
     def argument(self, argument: Argument, node: Node, op: str) -> Iterator[str]:
         if isinstance(argument, Ref):
-            yield self.reference(argument.ref)
+            yield self.numbers[argument.ref]
         elif isinstance(argument, list):
             for item in cast(list[Argument], argument):
                 yield from self.argument(item, node, op)

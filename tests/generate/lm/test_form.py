@@ -120,6 +120,33 @@ def test_folds_over_columns_leave_their_tile_to_the_compiler() -> None:
     assert np.allclose(found, total(given).numpy(), atol=1e-4)
 
 
+def test_buffers_have_the_names_of_the_graphs_values(norm: str) -> None:
+    assert "# v" in norm
+    taught = plain(norm)
+    for line in (
+        "tl.load(xa + start * cols, xa_in[:n, :], stride=cols)",
+        "tl.relu(v0[:n, :], xa_in[:n, :])",
+        "tl.mul(v1[:n, :], v0[:n, :], xb_in[:])",
+        "tl.add(v2[:n, :], v1[:n, :], xa_in[:n, :])",
+        "tl.store(y + start * cols, y_out[:n, :], stride=cols)",
+    ):
+        assert line in taught, taught
+
+
+def test_a_value_in_two_types_has_two_buffers() -> None:
+    class Gate(torch.nn.Module):
+        def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+            mask = x > y
+            return torch.where(mask, x, y) * mask
+
+    given, other = torch.randn(64, 40), torch.randn(64, 40)
+    taught = plain(_planned(Gate(), given, other))
+    found = _result(complete(taught, _SOC).text, xa=given, xb=other)
+    assert np.allclose(found, Gate()(given, other).numpy())
+    assert re.search(r"v0_? = tl\.alloc_mask", taught)
+    assert re.search(r"v0_? = tl\.alloc_ub", taught)
+
+
 def test_a_program_without_kernels_stays() -> None:
     assert single("x = 1\n") == "x = 1\n"
     assert arguments("a[:n, None], (1, 2), f(3)") == ["a[:n, None]", "(1, 2)", "f(3)"]

@@ -56,7 +56,7 @@ class Sampler:
         """Answers to every prompt that can be asked, the short ones first."""
         import torch  # noqa: PLC0415
 
-        from npuforge.train.evaluate.decode import decode  # noqa: PLC0415
+        from npuforge.train.evaluate.decode import Decoded, decode  # noqa: PLC0415
 
         words = self.words
         generator = torch.Generator(self.device).manual_seed(how.seed)
@@ -64,7 +64,11 @@ class Sampler:
             ((_text(words, prompt), prompt) for prompt in prompts if not prompt.problem),
             key=lambda pair: len(pair[0]),
         )
-        ordered = iter(asked)
+        room = self.net.config.max_position_embeddings - how.most_tokens // 2
+        for text, prompt in asked:
+            if len(words(text)["input_ids"]) > room:  # nothing can be said to it
+                yield _answers(words, prompt, [Decoded()] * how.samples)
+        ordered = (pair for pair in asked if len(words(pair[0])["input_ids"]) <= room)
         while batch := list(islice(ordered, max(1, _AT_ONCE // how.samples))):
             texts = [text for text, _ in batch]
             given = words(texts, return_tensors="pt", padding=True, add_special_tokens=False)
