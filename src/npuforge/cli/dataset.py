@@ -6,9 +6,13 @@ from __future__ import annotations
 import math
 import os
 import time
+from collections import Counter
 from pathlib import Path
 
 import click
+import msgspec
+
+from npuforge.cli.output import new_file
 
 
 @click.group()
@@ -95,3 +99,59 @@ def build(
     counts = assemble(parts(out), document_records(), evaluated(), out)
     total = sum(counts.records.values())
     click.echo(f"{total} records of {counts.grown} operators: {out}/README.md")
+
+
+@dataset.command()
+@click.argument("tasks", type=click.Path(path_type=Path, dir_okay=False))
+@click.argument(
+    "answered", type=click.Path(path_type=Path, dir_okay=False), nargs=-1, required=True
+)
+@click.option(
+    "--kernels",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Kernel records: right answers where the model has none.",
+)
+@click.option(
+    "--out", type=click.Path(path_type=Path, dir_okay=False), required=True, help="A new file."
+)
+@click.option(
+    "--jobs",
+    type=click.IntRange(1),
+    default=os.cpu_count(),
+    show_default="cores",
+    help="Processes.",
+)
+def prefer(
+    tasks: Path, answered: tuple[Path, ...], kernels: Path | None, out: Path, jobs: int
+) -> None:
+    """Preferences from a model's own answers (`npuforge evaluate sample MODEL TASKS`)."""
+    from npuforge.train.dataset.prefer import (  # noqa: PLC0415 (imports torch)
+        Asked,
+        name_of,
+        preferences,
+        question_of,
+    )
+    from npuforge.train.dataset.record import Chat, GrownTask  # noqa: PLC0415
+    from npuforge.train.evaluate.sample import Answers  # noqa: PLC0415
+    from npuforge.train.records import read_lines  # noqa: PLC0415
+
+    known = {one.name: one for one in read_lines(answered, Answers, "sampled")}
+    right = {
+        question_of(one.messages[:-1]): one.messages[-1].content
+        for one in (read_lines([kernels], Chat, "kernel") if kernels is not None else [])
+    }
+    asked = [
+        Asked(task, known[name].answers, right.get(question_of(task.prompt)))
+        for task in read_lines([tasks], GrownTask, "task")
+        if (name := name_of(task.task.module)) in known
+    ]
+    counts: Counter[str] = Counter()
+    with new_file(out) as file:
+        for number, found in enumerate(preferences(asked, jobs), 1):
+            for pair in found:
+                file.write(msgspec.json.encode(pair) + b"\n")
+                counts[pair.why] += 1
+            if number % 50 == 0:
+                click.echo(f"{number} of {len(asked)} tasks, {sum(counts.values())} pairs")
+    shown = ", ".join(f"{count} {why}" for why, count in counts.most_common())
+    click.echo(f"{sum(counts.values())} pairs of {len(asked)} tasks ({shown}): {out}")

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING
 
 import click
 import msgspec
 
+from npuforge.cli.output import new_file
 from npuforge.errors import UsageError
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def prompts(suite: str, path: Path | None, out: Path) -> None:
     from npuforge.train.evaluate.prompts import prompts as asked  # noqa: PLC0415
 
     known = problems(suite, path)
-    with _fresh(out) as file:
+    with new_file(out) as file:
         for prompt in asked(known):
             file.write(msgspec.json.encode(prompt) + b"\n")
             file.flush()
@@ -83,16 +84,15 @@ def sample(
     most_tokens: int,
     seed: int,
 ) -> None:
-    """Have MODEL answer the prompts of ASKED."""
-    from npuforge.train.evaluate.prompts import Prompt  # noqa: PLC0415
+    """Have MODEL answer the prompts of ASKED, or the tasks of a dataset."""
+    from npuforge.train.evaluate.prompts import read_prompts  # noqa: PLC0415
     from npuforge.train.evaluate.sample import Sampler, Sampling  # noqa: PLC0415
-    from npuforge.train.records import read_lines  # noqa: PLC0415
 
-    known = read_lines(asked, Prompt, "prompt")
+    known = read_prompts(asked)
     how = Sampling(samples=samples, temperature=temperature, most_tokens=most_tokens, seed=seed)
     sampler = Sampler(model)
     tokens = 0
-    with _fresh(out) as file:
+    with new_file(out) as file:
         for number, answers in enumerate(sampler.answers(known, how), 1):
             file.write(msgspec.json.encode(answers) + b"\n")
             tokens += answers.tokens
@@ -147,14 +147,6 @@ def score(
             file.flush()
             click.echo(_line(scored))
     _table(found)
-
-
-def _fresh(out: Path) -> BinaryIO:
-    """A new file: answers of hours are not overwritten."""
-    try:
-        return out.open("xb")
-    except OSError as error:
-        raise UsageError(f"cannot write {out}: {error.strerror}") from error
 
 
 def _line(scored: Scored) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 import click
 
@@ -45,3 +45,11 @@ def console(json_out: str | None) -> Console:
     from rich.console import Console  # noqa: PLC0415 (rich is slow to import; --help needs none)
 
     return Console(stderr=json_out == "-", highlight=False, soft_wrap=True)
+
+
+def new_file(out: Path) -> BinaryIO:
+    """A file that is not there yet: the work of hours is not overwritten."""
+    try:
+        return out.open("xb")
+    except OSError as error:
+        raise UsageError(f"cannot write {out}: {error.strerror}") from error

@@ -10,8 +10,8 @@ preference pairs and evaluations all ask this.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -180,6 +180,16 @@ class Bench:
             return None
 
 
+@contextmanager
+def locked_up(module: str) -> Iterator[ModuleProcess]:
+    """The module of a text that may come from anywhere, in a sandbox."""
+    with TemporaryDirectory(prefix="npuforge-task-") as place:
+        file = Path(place) / f"{OPERATOR}.py"
+        file.write_text(module, "utf-8")
+        with ModuleSession(file, then=WORKER) as session:
+            yield session
+
+
 class TwinJudge:
     """Judges answers to tasks whose `task` has the module's text and the best time known. Modules
     run locked up, as tasks may come from anywhere, and stay open for a while, as many answers to
@@ -206,9 +216,6 @@ class TwinJudge:
             while len(self._open) >= self._KEPT:
                 self._open.pop(next(iter(self._open)))[1].close()
             stack = ExitStack()
-            place = Path(stack.enter_context(TemporaryDirectory(prefix="npuforge-task-")))
-            file = place / f"{OPERATOR}.py"
-            file.write_text(module, "utf-8")
-            session = stack.enter_context(ModuleSession(file, then=WORKER))
+            session = stack.enter_context(locked_up(module))
             self._open[module] = (Bench(session), stack)
         return self._open[module][0]

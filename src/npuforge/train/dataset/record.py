@@ -28,12 +28,13 @@ class Chat(msgspec.Struct, frozen=True, kw_only=True, tag="chat"):
 
 
 class Preference(msgspec.Struct, frozen=True, kw_only=True, tag="preference"):
-    """`why`: `wrong` (the rejected one compiles and is wrong) or `slower`."""
+    """`why`: the rejected one is `wrong` (and compiles), `slower` (and right) or `refused` (by the
+    compiler)."""
 
     prompt: list[Message]
     chosen: list[Message]
     rejected: list[Message]
-    why: Literal["wrong", "slower"]
+    why: Literal["wrong", "slower", "refused"]
     source: Source = "preference"
     origin: Origin
 

@@ -3,15 +3,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from npuforge.errors import NpuforgeError
 from npuforge.generate.lm.task import canonical, question
+from npuforge.train.dataset.prefer import name_of
+from npuforge.train.dataset.record import JudgedBy
 from npuforge.train.evaluate.problems import Problem
-from npuforge.train.records import Message, as_messages
+from npuforge.train.records import Message, as_messages, read_lines
 from npuforge.train.structure import structure
+
+TASKS = "tasks"  # the suite of a dataset's own tasks
 
 
 class Prompt(msgspec.Struct, frozen=True, kw_only=True):
@@ -23,6 +29,28 @@ class Prompt(msgspec.Struct, frozen=True, kw_only=True):
     structure: str = ""
     prompt: list[Message] = []
     problem: str = ""
+
+
+class _Line(Prompt, frozen=True, kw_only=True):
+    """A prompt, or a task of a dataset, which has a module in the place of a name."""
+
+    suite: str = TASKS
+    name: str = ""
+    level: int | None = None
+    task: JudgedBy | None = None
+
+
+def read_prompts(paths: Sequence[Path]) -> list[Prompt]:
+    """The prompts of files that `npuforge evaluate prompts` wrote, or of the tasks of datasets."""
+    return [
+        replace(line, name=name_of(line.task.module)) if line.task is not None else line
+        for line in read_lines(paths, _Line, "prompt", _named)
+    ]
+
+
+def _named(line: _Line) -> None:
+    if not line.name and line.task is None:
+        raise ValueError("it has neither a name nor a task")
 
 
 def prompts(asked: Iterable[Problem]) -> Iterator[Prompt]:

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Preferences from answers to a dataset's tasks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from npuforge.cli import main
+from npuforge.generate.live import LiveModule
+from npuforge.generate.lm.form import plain
+from npuforge.generate.lm.task import OPERATOR, canonical, question
+from npuforge.plan import planner
+from npuforge.train.dataset.prefer import Asked, name_of, pairs
+from npuforge.train.dataset.record import GrownTask, JudgedBy, Origin, Preference
+from npuforge.train.evaluate.prompts import read_prompts
+from npuforge.train.evaluate.sample import Answers
+from npuforge.train.records import as_messages
+
+_MODULE = """
+import torch
+import torch.nn as nn
+
+
+class Model(nn.Module):
+    def forward(self, x, y):
+        return torch.relu(x) * y
+
+
+def get_inputs():
+    return [torch.randn(40, 60), torch.randn(40, 60)]
+
+
+def get_init_inputs():
+    return []
+"""
+
+
+@pytest.fixture(scope="module")
+def known() -> tuple[GrownTask, str]:
+    """A task that is not of our own making, and a right answer to it."""
+    with LiveModule.of_text(_MODULE, OPERATOR) as live:
+        graph, _ = canonical(live.graph)
+    program = plain(planner.plan(graph, "910b2", most=1).variants[0].program)
+    prompt = as_messages(question(graph))
+    return GrownTask(prompt=prompt, task=JudgedBy(_MODULE, None), origin=Origin()), program
+
+
+def _kinds(found: list[Preference]) -> list[str]:
+    return sorted(pair.why for pair in found)
+
+
+def test_right_is_preferred_to_wrong_and_to_refused(known: tuple[GrownTask, str]) -> None:
+    task, right = known
+    wrong = right.replace("tl.mul(", "tl.add(", 1)
+    refused = right.replace("tl.relu(", "tl.rectify(", 1)
+    found = pairs(Asked(task, [wrong, right, right, refused, "no program"]))
+    assert _kinds(found) == ["refused", "wrong"]
+    for pair in found:
+        assert pair.chosen[0].content == right
+        assert pair.prompt == task.prompt
+    assert {pair.rejected[0].content for pair in found} == {wrong, refused}
+
+
+def test_what_is_known_stands_for_a_right_answer(known: tuple[GrownTask, str]) -> None:
+    task, right = known
+    wrong = right.replace("tl.mul(", "tl.add(", 1)
+    assert pairs(Asked(task, [wrong])) == []
+    (pair,) = pairs(Asked(task, [wrong], right))
+    assert (pair.why, pair.chosen[0].content) == ("wrong", right)
+
+
+def test_the_command_writes_pairs_and_never_over_others(
+    known: tuple[GrownTask, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    task, right = known
+    (tmp_path / "tasks.jsonl").write_bytes(msgspec.json.encode(task) + b"\n")
+    (asked,) = read_prompts([tmp_path / "tasks.jsonl"])
+    assert asked.name == name_of(_MODULE)
+    given = [right, right.replace("tl.mul(", "tl.sub(", 1)]
+    answers = Answers(suite="tasks", name=asked.name, level=None, answers=given, tokens=1, cut=0)
+    (tmp_path / "answers.jsonl").write_bytes(msgspec.json.encode(answers) + b"\n")
+    words = [str(tmp_path / name) for name in ("tasks.jsonl", "answers.jsonl")]
+    command = ["dataset", "prefer", *words, "--out", str(tmp_path / "pairs.jsonl"), "--jobs", "1"]
+    assert main(command) == 0
+    assert "1 pairs of 1 tasks (1 wrong)" in capsys.readouterr().out
+    (line,) = (tmp_path / "pairs.jsonl").read_bytes().splitlines()
+    assert msgspec.json.decode(line, type=Preference).why == "wrong"
+    assert main(command) != 0
+    assert "cannot write" in capsys.readouterr().err
