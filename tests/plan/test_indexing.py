@@ -9,7 +9,10 @@ from typing import Any
 import pytest
 import torch
 from tests.plan.graphs import OneOperation
-from tests.plan.modules import agree
+from tests.plan.modules import agree, captured, module_of
+
+from npuforge.plan.plan import PlanError
+from npuforge.plan.planner import plan
 
 FLOAT, INT = torch.float32, torch.int32
 
@@ -227,3 +230,13 @@ def test_what_is_no_number_is_sorted_to_the_end() -> None:
         return [x]
 
     agree(middle, case(30, 70), case(4, 9), case(3, 2816), loose=10.0)
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_long_numbers_are_not_picked(axis: int) -> None:
+    def picked(x: Any, index: Any) -> Any:
+        return torch.gather(x, axis, index)
+
+    given = [torch.ones(64, 80, dtype=torch.int64), torch.zeros(64, 40, dtype=torch.int64)]
+    with pytest.raises(PlanError, match="int64 are not picked"):
+        plan(captured(module_of(picked), given))

@@ -91,6 +91,8 @@ def _gather(node: Node, x: Value, axis: int, index: Value, sparse_grad: bool = F
     index, wraps = _unwrapped(checked(node, index), x.shape[axis])
     if index.shape[axis] == ONE and is_float(x.dtype) and not wraps:
         return _one_of(x, axis, index)
+    if x.dtype == "int64":  # turned, it would be cut to 32 bits, as indices are
+        raise refuse(node, "elements of type int64 are not picked one by one")
     source, places = axis_last(x, axis), axis_last(index, axis)
     pairs = list(zip(places.shape[:-1], source.shape[:-1], strict=True))
     data = {
