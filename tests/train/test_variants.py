@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Graphs like a captured one, and whether programs do what graphs say."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+import torch
+
+from npuforge.errors import UsageError
+from npuforge.generate.cases import all_smaller, shape_of
+from npuforge.generate.live import LiveModule
+from npuforge.generate.lm.form import plain
+from npuforge.plan import planner
+from npuforge.spec.graph import Graph, Result
+from npuforge.train.dataset.grow import grow
+from npuforge.train.dataset.interpreted import does, run
+from npuforge.train.dataset.record import Chat
+from npuforge.train.dataset.variants import varied
+from npuforge.train.judge import Bench
+from npuforge.train.operators.draw import draw
+from npuforge.train.structure import structure
+
+_DRAWN = (3, 5, 12)  # a loss, a norm, a fold
+
+
+@pytest.fixture(scope="module")
+def captured() -> Iterator[list[LiveModule]]:
+    modules = [LiveModule.of_text(draw(9000, index).source, "op") for index in _DRAWN]
+    for module in modules:
+        module.__enter__()
+    yield modules
+    for module in modules:
+        module.__exit__(None, None, None)
+
+
+def _filled(graph: Graph) -> tuple[dict[str, int], dict[str, torch.Tensor]]:
+    sizes = dict(all_smaller(graph, 500))
+    kinds = {"float32": torch.float32, "float16": torch.float16, "bfloat16": torch.bfloat16}
+    return sizes, {
+        source.name: torch.rand(shape_of(source.type, sizes)).to(kinds[source.type.dtype])
+        for source in graph.sources
+    }
+
+
+def test_variants_are_graphs_that_pytorch_might_capture(captured: list[LiveModule]) -> None:
+    rng = random.Random(1)
+    kinds = set()
+    for module in captured:
+        known = [module.graph]
+        for _ in range(25):
+            graph = varied(rng.choice(known), rng)
+            known.append(graph)
+            kinds.add(structure(graph))
+            sizes, given = _filled(graph)
+            every = [Result(node.name) for node in graph.nodes if any(node.types)]
+            found = run(Graph("op", graph.sources, graph.nodes, every, graph.symbols), sizes, given)
+            for node, value in zip((n for n in graph.nodes if any(n.types)), found, strict=True):
+                values = value if isinstance(value, tuple) else (value,)
+                # Statistics of norms are wider in a captured graph than they are on a CPU.
+                kind, one = node.type, values[0]
+                assert tuple(one.shape) == shape_of(kind, sizes), node
+                assert str(one.dtype) == f"torch.{kind.dtype}", node
+    assert len(kinds) > 40
+
+
+def test_the_same_dice_make_the_same_variant(captured: list[LiveModule]) -> None:
+    graph = captured[0].graph
+    assert varied(graph, random.Random(5)) == varied(graph, random.Random(5))
+    assert varied(graph, random.Random(5)) != varied(graph, random.Random(6))
+
+
+def test_a_program_that_does_something_else_is_found_out(captured: list[LiveModule]) -> None:
+    bench = Bench(captured[0], cases=())
+    program = plain(planner.plan(bench.canonical, "910b2", most=1).variants[0].program)
+    lowered, plan = bench.accepted(program)
+    assert does(lowered.program, plan, bench.graph)
+    wrong, plan = bench.accepted(program.replace("tl.mul(", "tl.add(", 1))
+    assert not does(wrong.program, plan, bench.graph)
+
+
+def test_what_pytorch_refuses_is_said(captured: list[LiveModule]) -> None:
+    graph = captured[0].graph
+    sizes, given = _filled(graph)
+    unknown = replace(graph.nodes[0], op="aten.nowhere.default")
+    with pytest.raises(UsageError, match=r"aten\.nowhere"):
+        run(replace(graph, nodes=[unknown, *graph.nodes[1:]]), sizes, given)
+
+
+def test_operators_give_variants_of_structures_that_may_be_known() -> None:
+    grown = grow(9000, 3, lessons=0.0, variants=6)
+    found = [r for r in grown.records if isinstance(r, Chat) and r.source == "variant"]
+    assert found
+    structures = {record.origin.structure for record in found}
+    again = grow(9000, 3, avoid=structures - {grown.structure}, lessons=0.0, variants=6)
+    left = [r for r in again.records if isinstance(r, Chat) and r.source == "variant"]
+    assert not {record.origin.structure for record in left} & (structures - {grown.structure})
