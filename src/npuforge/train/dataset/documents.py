@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 
 from npuforge.knowledge import shipped
-from npuforge.knowledge.entry import Entry
+from npuforge.knowledge.entry import Claim, Entry
 from npuforge.rules.catalogue import Rule, all_rules
 from npuforge.tile import texts
 from npuforge.train.dataset.record import Chat, Origin
@@ -72,16 +72,31 @@ def _rule(rule: Rule) -> Iterator[Chat]:
 
 def _entry(entry: Entry) -> Iterator[Chat]:
     """A lesson with the programs that showed it."""
-    if not entry.verified or not entry.before:
+    if not entry.verified or entry.claims is None:
         return
     language = "cpp" if entry.language == "ascendc" else "python"
     before = f"```{language}\n{entry.shown(entry.before)}\n```"
     after = f"```{language}\n{entry.shown(entry.after)}\n```"
     yield _record(
-        f"{before}\nThis {entry.claim}. Why, and how is it written instead?",
+        f"{before}\n{_shortcoming(entry.claims)} Why, and how is it written instead?",
         f"{entry.rationale}\n{after}",
         family="knowledge",
     )
+
+
+def _shortcoming(claim: Claim) -> str:
+    """What is claimed of a program, as a sentence."""
+    match claim.kind:
+        case "rule":
+            return f"This breaks rule {claim.rule}."
+        case "wrong":
+            return "Its results are wrong."
+        case "race":
+            return "It has a race."
+        case "slower":
+            return f"It takes at least {claim.ratio:g} times as long as it needs to."
+        case "does not compile" | "does not run":
+            return f"This {claim.kind}."
 
 
 def _record(question: str, answer: str, family: str = "document") -> Chat:
