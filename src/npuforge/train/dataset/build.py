@@ -8,19 +8,18 @@ other or on who made them, and are put together in order: the dataset follows fr
 
 from __future__ import annotations
 
-import logging
 import math
-import multiprocessing
 import os
 import time
 from collections.abc import Callable, Collection, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from pathlib import Path
 
 import msgspec
 
 from npuforge.errors import UsageError
 from npuforge.train.dataset.grow import Grown, grow
+from npuforge.train.pool import pool
 
 PART = 16  # operators
 _SETTINGS = "settings.json"
@@ -77,8 +76,7 @@ def grow_all(
     progress(done, operators)
     if not missing:
         return
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(jobs, context, _prepare) as pool:
+    with pool(jobs) as growers:
         waiting: set[Future[None]] = set()
         for number in missing:
             if len(waiting) >= jobs + 1:
@@ -87,7 +85,7 @@ def grow_all(
                 progress(done, operators)
             if time.monotonic() > deadline:
                 break
-            waiting.add(pool.submit(_grow_part, folder, settings, number, frozenset(avoid)))
+            waiting.add(growers.submit(_grow_part, folder, settings, number, frozenset(avoid)))
         while waiting:
             ended, waiting = wait(waiting, return_when=FIRST_COMPLETED)
             done += _finish(ended)
@@ -106,14 +104,6 @@ def _finish(ended: set[Future[None]]) -> int:
     for future in ended:
         future.result()
     return len(ended) * PART
-
-
-def _prepare() -> None:
-    """One thread for each process: there are as many processes as cores."""
-    import torch  # noqa: PLC0415 (takes seconds; workers only)
-
-    torch.set_num_threads(1)
-    logging.getLogger("torch").setLevel(logging.ERROR)  # an extent of one is nothing to warn of
 
 
 def _grow_part(folder: Path, settings: Settings, number: int, avoid: frozenset[str]) -> None:

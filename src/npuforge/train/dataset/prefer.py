@@ -8,10 +8,9 @@ right and slower. Where the model has no right answer, one that is known to be r
 from __future__ import annotations
 
 import hashlib
-import multiprocessing
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import as_completed
 from contextlib import AbstractContextManager
 from typing import Literal
 
@@ -25,6 +24,7 @@ from npuforge.generate.reference import ModuleProcess
 from npuforge.train.dataset.record import GrownTask, Preference
 from npuforge.train.judge import Bench, Judged, locked_up
 from npuforge.train.operators.draw import draw
+from npuforge.train.pool import pool
 from npuforge.train.records import Message, as_dicts
 
 _EACH = 2  # pairs of one kind for a task
@@ -51,9 +51,8 @@ def question_of(prompt: Sequence[Message]) -> str:
 
 def preferences(asked: Sequence[Asked], jobs: int) -> Iterator[list[Preference]]:
     """The pairs of each task, as they come in."""
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(jobs, context) as pool:
-        for done in as_completed([pool.submit(pairs, one) for one in asked]):
+    with pool(jobs) as judges:
+        for done in as_completed([judges.submit(pairs, one) for one in asked]):
             yield done.result()
 
 

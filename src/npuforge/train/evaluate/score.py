@@ -7,9 +7,8 @@ are judged once.
 
 from __future__ import annotations
 
-import multiprocessing
 from collections.abc import Generator, Iterable, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import as_completed
 from concurrent.futures.process import BrokenProcessPool
 from typing import Literal
 
@@ -22,6 +21,7 @@ from npuforge.generate.lm.answer import program_in
 from npuforge.train.evaluate.problems import Problem
 from npuforge.train.evaluate.sample import Answers
 from npuforge.train.judge import Bench, Judged
+from npuforge.train.pool import pool
 
 Kind = Literal["parsed", "compiled", "correct"]
 
@@ -73,9 +73,8 @@ def score(problem: Problem, answers: Answers) -> Scored:
 
 def score_all(asked: Sequence[tuple[Problem, Answers]], jobs: int) -> Generator[Scored, None, None]:
     """The counts of many tasks, as they come in; each task in a process that serves several."""
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(jobs, context, _prepare) as pool:
-        waiting = {pool.submit(score, problem, answers): problem for problem, answers in asked}
+    with pool(jobs) as judges:
+        waiting = {judges.submit(score, problem, answers): problem for problem, answers in asked}
         try:
             for done in as_completed(waiting):
                 try:
@@ -85,13 +84,7 @@ def score_all(asked: Sequence[tuple[Problem, Answers]], jobs: int) -> Generator[
                 except Exception as error:  # one task's failure is that task's result
                     yield _none(waiting[done], 0, f"{type(error).__name__}: {error}")
         finally:
-            pool.shutdown(cancel_futures=True)
-
-
-def _prepare() -> None:
-    import torch  # noqa: PLC0415 (takes seconds; workers only)
-
-    torch.set_num_threads(1)
+            judges.shutdown(cancel_futures=True)
 
 
 def _none(problem: Problem, samples: int, why: str) -> Scored:
