@@ -25,7 +25,7 @@ from npuforge.train.dataset.vendor import stated_tiling
 from npuforge.train.evaluate.structures import evaluated
 from npuforge.train.records import Message
 
-_SEED, _NUMBER = 7, 5
+_SEED, _NUMBER = 7, 11
 
 
 @pytest.fixture(scope="module")

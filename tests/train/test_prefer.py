@@ -17,35 +17,22 @@ from npuforge.train.dataset.prefer import Asked, name_of, pairs
 from npuforge.train.dataset.record import GrownTask, JudgedBy, Origin, Preference
 from npuforge.train.evaluate.prompts import read_prompts
 from npuforge.train.evaluate.sample import Answers
+from npuforge.train.operators.draw import draw
 from npuforge.train.records import as_messages
 
-_MODULE = """
-import torch
-import torch.nn as nn
-
-
-class Model(nn.Module):
-    def forward(self, x, y):
-        return torch.relu(x) * y
-
-
-def get_inputs():
-    return [torch.randn(40, 60), torch.randn(40, 60)]
-
-
-def get_init_inputs():
-    return []
-"""
+_SEED, _NUMBER = 7, 11
+_MODULE = draw(_SEED, _NUMBER).source
+_ORIGIN = Origin(seed=_SEED, index=_NUMBER)
 
 
 @pytest.fixture(scope="module")
 def known() -> tuple[GrownTask, str]:
-    """A task that is not of our own making, and a right answer to it."""
+    """A task, and a right answer to it."""
     with LiveModule.of_text(_MODULE, OPERATOR) as live:
         graph, _ = canonical(live.graph)
     program = plain(planner.plan(graph, "910b2", most=1).variants[0].program)
     prompt = as_messages(question(graph))
-    return GrownTask(prompt=prompt, task=JudgedBy(_MODULE, None), origin=Origin()), program
+    return GrownTask(prompt=prompt, task=JudgedBy(_MODULE, None), origin=_ORIGIN), program
 
 
 def _kinds(found: list[Preference]) -> list[str]:
@@ -55,7 +42,7 @@ def _kinds(found: list[Preference]) -> list[str]:
 def test_right_is_preferred_to_wrong_and_to_refused(known: tuple[GrownTask, str]) -> None:
     task, right = known
     wrong = right.replace("tl.mul(", "tl.add(", 1)
-    refused = right.replace("tl.relu(", "tl.rectify(", 1)
+    refused = right.replace("tl.maximum(", "tl.largest(", 1)
     found = pairs(Asked(task, [wrong, right, right, refused, "no program"]))
     assert _kinds(found) == ["refused", "wrong"]
     for pair in found:

@@ -22,6 +22,7 @@ _ALLOCATION = re.compile(r"^    (\w+) = tl\.(alloc_ub|alloc_mask)\((.*)\)$")
 _CALL = re.compile(r"^(\s*)(?:(\w+) = )?tl\.(\w+)\((.*)\)$")
 _REMARK = re.compile(r"^(\s*tl\..*\))  # (\w+)$")
 _POINTER = re.compile(r"^\w+")
+KINDS = ("in", "wide", "out")  # what the buffers of a tensor are
 _KERNEL = re.compile(r"^@ascend_kernel$")
 # Write to what is there: the old contents count.
 _UPDATES = {"axpy", "mul_add", "insert_scalar", "scatter", "scatter_add"}

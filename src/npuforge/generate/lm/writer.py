@@ -21,6 +21,7 @@ from npuforge.generate.lm.engine import Drawn, Engine, Sample, Sampling
 from npuforge.generate.lm.form import complete
 from npuforge.generate.lm.grammar import grammar
 from npuforge.generate.lm.names import renamed
+from npuforge.generate.lm.single import KINDS
 from npuforge.generate.lm.task import OPERATOR, canonical, question
 from npuforge.generate.planned import settled
 from npuforge.generate.tuning import Trial, tune
@@ -101,6 +102,7 @@ def _own(variant: Variant, graph: Graph, signature: Signature) -> Variant:
         canonic.operand.name: own.operand.name
         for canonic, own in zip(known.parameters, signature.parameters, strict=True)
     }
+    names |= {f"{old}_{kind}": f"{new}_{kind}" for old, new in names.items() for kind in KINDS}
     try:
         text = renamed(variant.program, names, (OPERATOR, signature.name))
     except (tokenize.TokenError, SyntaxError):
