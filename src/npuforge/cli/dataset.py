@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import math
-import os
 import time
 from collections import Counter
 from pathlib import Path
@@ -12,6 +11,7 @@ from pathlib import Path
 import click
 import msgspec
 
+from npuforge.cli.jobs import jobs_option
 from npuforge.cli.output import new_file
 
 
@@ -47,13 +47,7 @@ def dataset() -> None:
     show_default=True,
     help="Graphs like each operator's that are planned and interpreted, to be read first.",
 )
-@click.option(
-    "--jobs",
-    type=click.IntRange(1),
-    default=os.cpu_count(),
-    show_default="cores",
-    help="Processes that grow operators.",
-)
+@jobs_option
 @click.option(
     "--limit",
     "limit_s",
@@ -114,13 +108,7 @@ def build(
 @click.option(
     "--out", type=click.Path(path_type=Path, dir_okay=False), required=True, help="A new file."
 )
-@click.option(
-    "--jobs",
-    type=click.IntRange(1),
-    default=os.cpu_count(),
-    show_default="cores",
-    help="Processes.",
-)
+@jobs_option
 def prefer(
     tasks: Path, answered: tuple[Path, ...], kernels: Path | None, out: Path, jobs: int
 ) -> None:

@@ -6,13 +6,13 @@ Three steps, so that the middle one can run where the GPU is: prompts, sample, s
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 import msgspec
 
+from npuforge.cli.jobs import jobs_option
 from npuforge.cli.output import new_file
 from npuforge.errors import UsageError
 
@@ -108,13 +108,7 @@ def sample(
 @click.option(
     "--levels", type=_Numbers(), default="1,2,3", show_default=True, help="Levels that count."
 )
-@click.option(
-    "--jobs",
-    type=click.IntRange(1),
-    default=os.cpu_count(),
-    show_default="cores",
-    help="Processes.",
-)
+@jobs_option
 def score(
     suite: str,
     answered: tuple[Path, ...],
