@@ -61,11 +61,17 @@ def test_an_interrupt_ends_it_and_signals_stay_ours(toy_model: ModelFile) -> Non
     with LlamaEngine(toy_model) as engine:
         engine.draw(PROMPT, Sampling(count=1, most=1))
         assert signal.getsignal(signal.SIGINT) is before
-        timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
-        timer.start()
+        sent = threading.Event()
+
+        def interrupt(_tokens: int) -> None:
+            if not sent.is_set():
+                sent.set()
+                os.kill(os.getpid(), signal.SIGINT)
+
+        endless = Sampling(count=2, most=4000, grammar="root ::= [ab] root")
         with pytest.raises(KeyboardInterrupt):
-            engine.draw(PROMPT, Sampling(count=2, most=4000, grammar="root ::= [ab] root"))
-        timer.join()
+            engine.draw(PROMPT, endless, interrupt)
+        assert sent.is_set()
 
 
 def test_a_conversation_becomes_tokens_of_the_models_own_tokenizer(toy_model: ModelFile) -> None:
