@@ -4,6 +4,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -56,6 +57,15 @@ def test_llama_cpp_takes_our_grammar(toy_model: ModelFile) -> None:
         assert "@ascend_kernel\ndef " in sample.text
 
 
+@pytest.fixture
+def _interrupts() -> Iterator[None]:
+    """A process that was started in the background may ignore them."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("_interrupts")
 def test_an_interrupt_ends_it_and_signals_stay_ours(toy_model: ModelFile) -> None:
     before = signal.getsignal(signal.SIGINT)
     with LlamaEngine(toy_model) as engine:
