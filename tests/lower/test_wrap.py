@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from npuforge.lower.wrap import WIDTH, format_cpp, wrap_line
@@ -65,6 +65,12 @@ expressions = st.recursive(
 
 
 @given(expressions, st.integers(0, 12))
+@example(
+    "a + aaaaaaaaaaaa(aa, aaaa, aaaaaaaaaaaa, aaaaaaaaa(aaaaaaaa, aaaaaaaaa), a + aaaaaaaaaaaa) "
+    "+ aaa + aaaaaaaaaaaa(a, aa, aaaaaaaaaaaa, aaaaaaaaaaaa, aaaaaaaaaaaa) + aaa(aaa, aaaa, a(a), "
+    "aaaaaaaaaaaa(a, a, aaaaa, aaaaaaaaaaaa), aa + aaaaaa)",
+    8,
+)
 def test_no_token_is_lost_and_lines_fit(expression: str, indent: int) -> None:
     line = f"{' ' * indent}const int64_t result = {expression};"
     lines = wrap_line(line)

@@ -29,6 +29,8 @@ _ATOM = re.compile(
 # Columns a line may rather stay short than break before one of these.
 _OPERATORS = {"&&": 0, "||": 0, "?": 8, ":": 8, "+": 8, "-": 8, "*": 24, "/": 24}
 
+_OPERATOR_FIRST = re.compile(r"\s+(?:&&|\|\||[?:+\-*/]) ")
+
 
 def format_cpp(lines: Iterable[str]) -> str:
     """The text of a source file: no line over 120 columns, no blank line at the end."""
@@ -37,20 +39,21 @@ def format_cpp(lines: Iterable[str]) -> str:
 
 
 def _joined(lines: Iterable[str]) -> Iterator[str]:
-    """Statements that were broken inside brackets, each on one line."""
-    held = ""
+    """Statements that were broken, inside brackets or before an operator, each on one line."""
+    held: str | None = None
     for line in (part for text in lines for part in text.split("\n")):
         if line.lstrip().startswith(("//", "#")):
-            if held:
+            if held is not None:
                 yield held
-                held = ""
+                held = None
             yield line
-            continue
-        held = f"{held} {line.lstrip()}" if held else line
-        if not _continues(held):
-            yield held
-            held = ""
-    if held:
+        elif held is not None and (_continues(held) or _OPERATOR_FIRST.match(line)):
+            held = f"{held} {line.lstrip()}"
+        else:
+            if held is not None:
+                yield held
+            held = line
+    if held is not None:
         yield held
 
 
