@@ -62,3 +62,9 @@ def test_answers_to_prompts_that_can_be_asked(start: Path) -> None:
     (found,) = Sampler(str(start)).answers(prompts, Sampling(samples=3, most_tokens=5))
     assert (found.name, len(found.answers), found.cut) == ("a", 3, 3)
     assert found.tokens == 15
+
+
+def test_a_prompt_without_room_for_an_answer_is_a_failure(start: Path) -> None:
+    long = Prompt(suite="s", name="long", level=1, prompt=[Message("user", "exp " * 400)])
+    (found,) = Sampler(str(start)).answers([long], Sampling(samples=2, most_tokens=9))
+    assert (found.answers, found.cut, found.tokens) == (["", ""], 2, 0)

@@ -13,7 +13,7 @@ from npuforge.generate.live import LiveModule
 from npuforge.generate.lm.form import plain
 from npuforge.generate.lm.task import OPERATOR, canonical, question
 from npuforge.plan import planner
-from npuforge.train.dataset.prefer import Asked, name_of, pairs
+from npuforge.train.dataset.prefer import Asked, pairs
 from npuforge.train.dataset.record import GrownTask, JudgedBy, Origin, Preference
 from npuforge.train.evaluate.prompts import read_prompts
 from npuforge.train.evaluate.sample import Answers
@@ -65,7 +65,7 @@ def test_the_command_writes_pairs_and_never_over_others(
     task, right = known
     (tmp_path / "tasks.jsonl").write_bytes(msgspec.json.encode(task) + b"\n")
     (asked,) = read_prompts([tmp_path / "tasks.jsonl"])
-    assert asked.name == name_of(_MODULE)
+    assert asked.name == task.task.name
     given = [right, right.replace("tl.mul(", "tl.sub(", 1)]
     answers = Answers(suite="tasks", name=asked.name, level=None, answers=given, tokens=1, cut=0)
     (tmp_path / "answers.jsonl").write_bytes(msgspec.json.encode(answers) + b"\n")
@@ -77,3 +77,7 @@ def test_the_command_writes_pairs_and_never_over_others(
     assert msgspec.json.decode(line, type=Preference).why == "wrong"
     assert main(command) != 0
     assert "cannot write" in capsys.readouterr().err
+    (tmp_path / "answers.jsonl").write_bytes(b"")
+    assert main([*command[:-3], str(tmp_path / "none.jsonl")]) != 0
+    assert "no answers to tasks" in capsys.readouterr().err
+    assert not (tmp_path / "none.jsonl").exists()

@@ -13,6 +13,7 @@ import msgspec
 
 from npuforge.cli.jobs import jobs_option
 from npuforge.cli.output import new_file
+from npuforge.errors import UsageError
 
 
 @click.group()
@@ -115,7 +116,6 @@ def prefer(
     """Preferences from a model's own answers (`npuforge evaluate sample MODEL TASKS`)."""
     from npuforge.train.dataset.prefer import (  # noqa: PLC0415 (imports torch)
         Asked,
-        name_of,
         preferences,
         question_of,
     )
@@ -129,10 +129,12 @@ def prefer(
         for one in (read_lines([kernels], Chat, "kernel") if kernels is not None else [])
     }
     asked = [
-        Asked(task, known[name].answers, right.get(question_of(task.prompt)))
+        Asked(task, known[task.task.name].answers, right.get(question_of(task.prompt)))
         for task in read_lines([tasks], GrownTask, "task")
-        if (name := name_of(task.task.module)) in known
+        if task.task.name in known
     ]
+    if not asked:
+        raise UsageError(f"no answers to tasks of {tasks} in {', '.join(map(str, answered))}")
     counts: Counter[str] = Counter()
     with new_file(out) as file:
         for number, found in enumerate(preferences(asked, jobs), 1):

@@ -72,9 +72,21 @@ def prompts(suite: str, path: Path | None, out: Path) -> None:
 @click.option(
     "--samples", type=click.IntRange(1), default=10, show_default=True, help="Answers a task."
 )
-@click.option("--temperature", type=click.FloatRange(0.01, 5.0), default=0.6, show_default=True)
-@click.option("--most-tokens", type=click.IntRange(1), default=2048, show_default=True)
-@click.option("--seed", type=int, default=0, show_default=True)
+@click.option(
+    "--temperature",
+    type=click.FloatRange(0.01, 5.0),
+    default=0.6,
+    show_default=True,
+    help="Above 0.6 answers differ more, below less.",
+)
+@click.option(
+    "--most-tokens",
+    type=click.IntRange(1),
+    default=2048,
+    show_default=True,
+    help="Where an answer is cut off.",
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="What is drawn with.")
 def sample(
     model: str,
     asked: tuple[Path, ...],

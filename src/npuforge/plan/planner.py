@@ -347,9 +347,9 @@ _BUSY = 0.85
 _FEW = 32
 
 
-def plan(graph: Graph, soc: str = "910b2", *, most: int = 4) -> Plan:
-    """Programs for the graph, `most` of them, the favourite first; `PlanError` says what cannot be
-    planned and why."""
+def plan(graph: Graph, soc: str = "910b2", *, most: int | None = None) -> Plan:
+    """Programs for the graph, the favourite first, `most` of them or all; `PlanError` says what
+    cannot be planned and why."""
     variants: list[Variant] = []
     largest = max((math.prod(source.type.shape) for source in graph.sources), default=1)
     cores = int(chip_constants(soc)["cores"])

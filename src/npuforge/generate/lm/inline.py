@@ -11,8 +11,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from npuforge.tile.parse import KERNEL_DECORATOR
+
 _ALLOCATION = re.compile(r"^\s*(\w+) = tl\.(?:alloc_ub|alloc_mask)\(.*\)$")
-_KERNEL = "@ascend_kernel"
+_KERNEL = f"@{KERNEL_DECORATOR}"
 _INDENT = "    "
 
 
@@ -21,7 +23,7 @@ class Moved:
     """A program whose lines changed places."""
 
     text: str
-    places: list[int]  # where each line was, counted from one
+    places: tuple[int, ...]  # where each line was, counted from one
 
     def before(self, line: int) -> int:
         """The number that a line of the text had before."""
@@ -62,7 +64,7 @@ def hoisted(program: str) -> Moved:
             head += 1
         else:
             made.append((number, line))
-    return Moved("\n".join(line for _, line in made) + "\n", [number for number, _ in made])
+    return Moved("\n".join(line for _, line in made) + "\n", tuple(number for number, _ in made))
 
 
 def _indentation(line: str) -> str:

@@ -7,7 +7,6 @@ right and slower. Where the model has no right answer, one that is known to be r
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import as_completed
@@ -37,11 +36,6 @@ class Asked(msgspec.Struct, frozen=True):
     task: GrownTask
     answers: list[str]
     right: str | None = None
-
-
-def name_of(module: str) -> str:
-    """What a task is called: answers are found by it."""
-    return hashlib.sha256(module.encode()).hexdigest()[:16]
 
 
 def question_of(prompt: Sequence[Message]) -> str:

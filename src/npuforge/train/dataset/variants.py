@@ -35,6 +35,7 @@ class Swaps(msgspec.Struct, frozen=True):
     extreme: list[str]
     compared: list[str]
     folded: list[str]
+    numbered: list[str]
     numbers: list[float]
 
 
@@ -82,14 +83,7 @@ def _other(node: Node, types: dict[str, TensorType], rng: random.Random) -> Node
 
 def _numbered(node: Node, rng: random.Random) -> Node:
     """Other numbers where numbers are operands."""
-    if _short(node) not in {
-        *swaps().binary,
-        "clamp",
-        "leaky_relu",
-        "elu",
-        "gt.Scalar",
-        "lt.Scalar",
-    }:
+    if _short(node) not in swaps().numbered:
         return node
     return replace(
         node,

@@ -11,7 +11,6 @@ from msgspec.structs import replace
 
 from npuforge.errors import NpuforgeError
 from npuforge.generate.lm.task import canonical, question
-from npuforge.train.dataset.prefer import name_of
 from npuforge.train.dataset.record import JudgedBy
 from npuforge.train.evaluate.problems import Problem
 from npuforge.train.records import Message, as_messages, read_lines
@@ -43,7 +42,7 @@ class _Line(Prompt, frozen=True, kw_only=True):
 def read_prompts(paths: Sequence[Path]) -> list[Prompt]:
     """The prompts of files that `npuforge evaluate prompts` wrote, or of the tasks of datasets."""
     return [
-        replace(line, name=name_of(line.task.module)) if line.task is not None else line
+        replace(line, name=line.task.name) if line.task is not None else line
         for line in read_lines(paths, _Line, "prompt", _named)
     ]
 

@@ -60,17 +60,19 @@ class Sampler:
 
         words = self.words
         generator = torch.Generator(self.device).manual_seed(how.seed)
-        asked = sorted(
-            ((_text(words, prompt), prompt) for prompt in prompts if not prompt.problem),
-            key=lambda pair: len(pair[0]),
-        )
-        room = self.net.config.max_position_embeddings - how.most_tokens // 2
-        for text, prompt in asked:
-            if len(words(text)["input_ids"]) > room:  # nothing can be said to it
+        positions: int = self.net.config.max_position_embeddings
+        room = positions - min(how.most_tokens, positions) // 2
+        asked: list[tuple[int, str, Prompt]] = []
+        for prompt in (prompt for prompt in prompts if not prompt.problem):
+            text = _text(words, prompt)
+            size = len(words(text, add_special_tokens=False)["input_ids"])
+            if size > room:  # nothing can be said to it
                 yield _answers(words, prompt, [Decoded()] * how.samples)
-        ordered = (pair for pair in asked if len(words(pair[0])["input_ids"]) <= room)
+            else:
+                asked.append((size, text, prompt))
+        ordered = iter(sorted(asked, key=lambda one: one[0]))
         while batch := list(islice(ordered, max(1, _AT_ONCE // how.samples))):
-            texts = [text for text, _ in batch]
+            texts = [text for _, text, _ in batch]
             given = words(texts, return_tensors="pt", padding=True, add_special_tokens=False)
             made = decode(
                 self.net,
@@ -82,7 +84,7 @@ class Sampler:
                 how.top_p,
                 generator,
             )
-            for place, (_, prompt) in enumerate(batch):
+            for place, (_, _, prompt) in enumerate(batch):
                 own = made[place * how.samples : (place + 1) * how.samples]
                 yield _answers(words, prompt, own)
 
