@@ -21,8 +21,8 @@ import msgspec
 
 from npuforge.errors import NpuforgeError, UsageError
 from npuforge.sandbox import Completed, Limits, Sandbox, open_plain
+from npuforge.sandbox.python import PACKAGE_ROOT, interpreter
 
-PACKAGE = Path(__file__).parent.parent
 STOP = "stop.json"  # the process ends when it finds this
 _POLL_S = 0.005
 
@@ -57,7 +57,7 @@ class FolderProcess(ABC):
         """Folders it may look into besides Python's and this package's."""
 
     def start(self) -> None:
-        self.write("job.json", {**self.job(), "package": str(PACKAGE.parent)})
+        self.write("job.json", {**self.job(), "package": str(PACKAGE_ROOT)})
         self._thread.start()
 
     def __exit__(
@@ -95,7 +95,7 @@ class FolderProcess(ABC):
             self._done = self._sandbox.run(
                 [sys.executable, *self.command()],
                 scratch=self.scratch,
-                readable=[PACKAGE, Path(sys.prefix), Path(sys.base_prefix), *self.readable()],
+                readable=[PACKAGE_ROOT, *interpreter(), *self.readable()],
                 limits=self.limits,
                 env={"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
             )

@@ -19,6 +19,7 @@ import numpy as np
 from npuforge.dtypes import HostTensor, encode
 from npuforge.errors import UsageError
 from npuforge.sandbox import GIB, Limits, Sandbox
+from npuforge.sandbox.python import interpreter
 from npuforge.twin import session_result
 from npuforge.twin.launch import TensorArgument
 
@@ -81,11 +82,10 @@ def _work(
             "inputs": [(name, tensor.dtype.name) for name, tensor in inputs],
         }
         (scratch / "job.json").write_text(json.dumps(described), "utf-8")
-        readable = [_WORKER, Path(sys.prefix), Path(sys.base_prefix)]
         done = (sandbox or Sandbox.detect()).run(
             [sys.executable, "-s", "-B", _WORKER],
             scratch=scratch,
-            readable=[*readable, *([folder] if folder else [])],
+            readable=[_WORKER, *interpreter(), *([folder] if folder else [])],
             limits=_LIMITS,
             env={"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
         )

@@ -18,12 +18,12 @@ from npuforge.bench.modules.protocol import ModuleProtocol
 from npuforge.dtypes import HostTensor
 from npuforge.errors import UsageError
 from npuforge.sandbox import Sandbox, open_plain
+from npuforge.sandbox.python import PACKAGE_ROOT, interpreter
 from npuforge.spec.graph import Graph
 from npuforge.twin.model_verify import tensors
-from npuforge.twin.torchbind.candidate import LIMITS, python_folders
+from npuforge.twin.torchbind.candidate import LIMITS
 
 _SCRIPT = Path(__file__).with_name("reference_script.py")
-_PACKAGE = Path(__file__).parents[2]
 _MOST_JSON = 1 << 20
 
 
@@ -106,7 +106,7 @@ def compute(
     the model's own tensors and numbers are kept too."""
     job = {
         "task": str(task.resolve()),
-        "package": str(_PACKAGE.parent),
+        "package": str(PACKAGE_ROOT),
         "seed": protocol.seed,
         "seeding": protocol.seeding,
         "uncloned": protocol.uncloned,
@@ -118,7 +118,7 @@ def compute(
     done = Sandbox.detect().run(
         [sys.executable, "-I", str(_SCRIPT), str(file)],
         scratch=folder,
-        readable=[*python_folders(), _PACKAGE, task.resolve().parent],
+        readable=[*interpreter(), PACKAGE_ROOT, task.resolve().parent],
         limits=LIMITS,
         env={"OMP_NUM_THREADS": "1"},
     )

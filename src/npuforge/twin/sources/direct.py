@@ -20,6 +20,7 @@ from typing import Any, Literal
 
 from npuforge.errors import UsageError
 from npuforge.sandbox import GIB, Completed, Limits, Sandbox
+from npuforge.sandbox.python import interpreter
 from npuforge.soc.data import Soc, load_soc, write_constants
 from npuforge.twin import session_result
 from npuforge.twin.execute import failure
@@ -333,7 +334,7 @@ def _shell(command: str, scratch: Path, work: Path, sandbox: Sandbox) -> Complet
     return sandbox.run(
         ["sh", "-c", command],
         scratch=scratch,
-        readable=[Path(sys.prefix), Path(sys.base_prefix)],
+        readable=interpreter(),
         limits=_SETUP_LIMITS,
         cwd=work,
         env={"PATH": f"{folder}:/usr/local/bin:/usr/bin:/bin", "OMP_NUM_THREADS": "1"},

@@ -15,6 +15,7 @@ from typing import Any
 
 from npuforge.errors import NpuforgeError
 from npuforge.sandbox import GIB, Completed, Limits, Sandbox
+from npuforge.sandbox.python import interpreter
 from npuforge.twin.execute import Mode, RunResult
 from npuforge.twin.sources.operator import OperatorSource
 from npuforge.twin.torchbind import conduct
@@ -76,7 +77,7 @@ def run_job(
             readable=[
                 _WORKER.parent,
                 *readable,
-                *python_folders(),
+                *interpreter(),
                 *(path.parent for path in extensions.values()),
             ],
             limits=limits,
@@ -158,8 +159,3 @@ def _error(scratch: Path, done: Completed) -> str | None:
         lines = done.stderr.decode(errors="replace").strip().splitlines()
         return lines[-1] if lines else f"the model ended with status {done.returncode}"
     return None
-
-
-def python_folders() -> list[Path]:
-    """Where the interpreter and its packages are: the sandbox shows only what is named."""
-    return [Path(sys.prefix), Path(sys.base_prefix)]

@@ -23,6 +23,7 @@ from npuforge.bench.task import Task
 from npuforge.eager import Baseline, baseline
 from npuforge.errors import UsageError
 from npuforge.sandbox import GIB, Limits, open_plain
+from npuforge.sandbox.python import PACKAGE_ROOT
 from npuforge.spec.graph import EagerOp, Graph
 from npuforge.spec.session import operator_name as graph_name
 from npuforge.twin.sources.operator import OperatorSource
@@ -33,7 +34,6 @@ from npuforge.verdict import Case, Diagnostic
 
 ADAPTER = Path(__file__).with_name("adapter.py")
 _SCRIPT = Path(__file__).with_name("answer_script.py")
-_PACKAGE = Path(__file__).parents[3]
 _LIMITS = Limits(cpu_s=7200.0, wall_s=14400.0, memory_bytes=12 * GIB, processes=8)
 _MOST_JSON = 256 << 20
 _FRESH = 2
@@ -122,7 +122,7 @@ class AnswerJudge:
         job = {
             "script": str(_SCRIPT),
             "adapter": str(ADAPTER),
-            "package": str(_PACKAGE.parent),
+            "package": str(PACKAGE_ROOT),
             "place": str(self.task.place.resolve()),
             "rows": taken,
             "fresh": [] if self.static else self._fresh(taken),
@@ -134,7 +134,7 @@ class AnswerJudge:
             {"kernel_gen_ops": binding},
             operators,
             "check",
-            [self.task.place.resolve() / "validation", _PACKAGE],
+            [self.task.place.resolve() / "validation", PACKAGE_ROOT],
             _LIMITS,
             launch_limits=LAUNCH_LIMITS,
             timed=True,
