@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from tests.bench.npukernelbench import tiny_suite
 
 from npuforge.cli import main
 from npuforge.errors import UsageError
@@ -41,6 +42,19 @@ def test_a_prompt_has_the_graph_and_its_structure(problem: Problem) -> None:
     assert asked.structure in evaluated()
     assert asked.prompt[-1].content.startswith("xa: ")
     assert "return v" in asked.prompt[-1].content
+
+
+def test_a_table_is_asked_by_its_largest_case_that_can_be_made(tmp_path: Path) -> None:
+    path = tiny_suite.checkout(tmp_path)
+    (twice,) = (one for one in problems("npukernelbench", path) if one.task.place.name == "Twice")
+    table = twice.task.place / "validation" / "test_cases.csv"
+    with table.open("a") as file:
+        file.write("2;[8, 64];float7\n")
+    with twice.opened() as module:
+        assert module.graph.sources[0].type.shape == (4, 64)
+    table.write_text("case_id;shape;dtype\n0;[8, 64];float7\n")
+    with pytest.raises(UsageError, match="float7"), twice.opened():
+        pass
 
 
 def test_answers_are_counted_by_how_far_they_come(problem: Problem, right: str) -> None:

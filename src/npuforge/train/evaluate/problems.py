@@ -17,7 +17,7 @@ from npuforge.bench.tables import Table
 from npuforge.bench.tables.programs import CapturedRow
 from npuforge.bench.tables.session import TableSession
 from npuforge.bench.task import Task
-from npuforge.errors import UsageError
+from npuforge.errors import NpuforgeError, UsageError
 from npuforge.generate.live import LiveModule
 from npuforge.generate.reference import WORKER, ModuleProcess
 from npuforge.plan import CUBE
@@ -26,6 +26,7 @@ from npuforge.spec.session import ModuleSession, operator_name
 OWN = "forge"  # our own code: it need not be locked up
 TABLES = ("npukernelbench",)
 MODULES = (OWN, "kernelbench", "multikernelbench")
+_TRIED = 4  # cases of a table
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,17 +56,28 @@ class Problem:
 
     @contextmanager
     def _row(self) -> Iterator[ModuleProcess]:
-        """The case of a table that has most elements, at sizes that are quick to compute: first
-        cases often have a single element."""
+        """The case of a table that has most elements of those that can be made, at sizes that are
+        quick to compute: first cases often have a single element."""
         listed = rows(self.task.place / "validation" / "test_cases.csv")
-        largest = scaled(max(listed, key=elements))
-        table = Table(operator_name(self.task.place.name), ADAPTER, self.task.place, [largest])
+        largest = sorted(listed, key=elements, reverse=True)[:_TRIED]
+        name = operator_name(self.task.place.name)
+        table = Table(name, ADAPTER, self.task.place, [scaled(row) for row in largest])
         with TableSession(table) as session:
-            described = session.describe()[0]
-            if described.error is not None:
-                raise UsageError(described.error)
-            graph, signature = session.capture(0)
-            yield CapturedRow(session, 0, graph, signature)
+            yield _captured(session)
+
+
+def _captured(session: TableSession) -> CapturedRow:
+    """The first row that can be captured; where there is none, what the first row said."""
+    said: list[NpuforgeError] = []
+    for row, described in enumerate(session.describe()):
+        if described.error is not None:
+            said.append(UsageError(described.error))
+            continue
+        try:
+            return CapturedRow(session, row, *session.capture(row))
+        except NpuforgeError as error:
+            said.append(error)
+    raise said[0] if said else UsageError("the table has no cases")
 
 
 def problems(suite: str, path: Path | None = None) -> list[Problem]:
