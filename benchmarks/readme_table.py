@@ -4,7 +4,8 @@
     python benchmarks/readme_table.py RUN... [--file README.md]
 
 RUN is a run's folder or the JSON that `npuforge bench --json` wrote. The table goes between the
-comments `bench: begin` and `bench: end`, with the command for each row.
+comments `bench: begin` and `bench: end`, with the command for each run. Rows of other runs that are
+there stay.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ def main() -> int:
     parser.add_argument("--file", type=Path, default=Path("README.md"))
     given = parser.parse_args()
     try:
-        made = markdown.table([read(path) for path in given.runs])
+        made = [markdown.section(read(path)) for path in given.runs]
         text = markdown.put(given.file.read_text("utf-8"), made)
         given.file.write_text(text, "utf-8")
     except (NpuforgeError, OSError) as error:

@@ -34,9 +34,13 @@ def run(settings: Settings) -> Run:
     return Run("run", settings, tasks, [*attempts, ended("matmul/x", "unplanned")])
 
 
+def table(settings: Settings) -> str:
+    return markdown.put(f"{markdown.BEGIN}{markdown.END}", [markdown.section(run(settings))])
+
+
 def test_rows_have_what_others_published_below() -> None:
-    text = markdown.table([run(Settings(suite="multikernelbench", path="/secret", shapes="v0"))])
-    lines = text.splitlines()
+    text = table(Settings(suite="multikernelbench", path="/secret", shapes="v0"))
+    lines = text.splitlines()[1:]
     assert lines[2] == (
         "| **multikernelbench, shapes v0** | 53 | 98.1 % | 98.1 % | 98.1 % | 98.1 % | 0 % "
         "| 0.90x | 1 |"
@@ -48,19 +52,33 @@ def test_rows_have_what_others_published_below() -> None:
     assert len({line.count("|") for line in lines[:6] if line.startswith("|")}) == 1
 
 
-def test_only_what_is_between_the_markers_changes() -> None:
-    text = f"before\n{markdown.BEGIN}\nold\n{markdown.END}\nafter\n"
-    made = markdown.put(text, "new")
-    assert made == f"before\n{markdown.BEGIN}\nnew\n{markdown.END}\nafter\n"
-    assert markdown.put(made, "new") == made
-    for wrong in ("", markdown.BEGIN, f"{markdown.END}{markdown.BEGIN}", text + text):
+def test_only_rows_of_the_runs_change() -> None:
+    text = f"before\n{table(Settings(suite='forge'))}\nafter\n"
+    other = markdown.section(run(Settings(suite="kernelbench")))
+    both = markdown.put(text, [other])
+    assert all(line in both.splitlines() for line in text.splitlines())
+    assert both.startswith("before\n")
+    assert both.endswith("\nafter\n")
+    assert markdown.put(both, [other]) == both
+    changed = run(Settings(suite="kernelbench"))
+    changed.attempts.pop()
+    again = markdown.put(both, [markdown.section(changed)])
+    rows = [line for line in again.splitlines() if "kernelbench" in line]
+    assert len(rows) == 2  # a row and its command
+    assert rows[0] not in both
+
+
+def test_text_without_a_table_is_refused() -> None:
+    empty = table(Settings(suite="forge"))
+    for wrong in ("", markdown.BEGIN, f"{markdown.END}{markdown.BEGIN}", empty + empty):
         with pytest.raises(UsageError, match="there must be one"):
-            markdown.put(wrong, "new")
+            markdown.put(wrong, [])
+    with pytest.raises(UsageError, match="belong together"):
+        markdown.put(empty.replace("npuforge bench", "bench"), [])
 
 
 def test_foreign_words_stay_words() -> None:
-    text = markdown.table([run(Settings(suite="forge", tasks=f"{EVIL}|`x`"))])
-    row = text.splitlines()[2]
+    row = markdown.section(run(Settings(suite="forge", tasks=f"{EVIL}|`x`"))).rows[0]
     assert "<script" not in row.replace("\\<", "")
     assert "\x1b" not in row
     assert "\\|\\`x\\`" in row
