@@ -153,6 +153,7 @@ class Sandbox:
                     "HOME": os.fspath(scratch),
                     "TMPDIR": inside_tmp,
                     "LANG": "C.UTF-8",
+                    "LOGNAME": "sandbox",  # whoever asks for the name finds no /etc/passwd
                     **(env or {}),
                 },
                 "cwd": os.fspath(cwd or scratch),
