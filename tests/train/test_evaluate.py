@@ -12,7 +12,7 @@ from tests.bench.npukernelbench import tiny_suite
 from npuforge.cli import main
 from npuforge.errors import UsageError
 from npuforge.generate.lm.form import plain
-from npuforge.generate.lm.task import canonical
+from npuforge.generate.lm.task import canonical, task_text
 from npuforge.plan import planner
 from npuforge.train.evaluate.problems import Problem, problems
 from npuforge.train.evaluate.prompts import prompts
@@ -33,7 +33,7 @@ def problem() -> Problem:
 def right(problem: Problem) -> str:
     with problem.opened() as module:
         graph, _ = canonical(module.graph)
-    return plain(planner.plan(graph, "910b2").variants[0].program)
+    return plain(planner.plan(graph, "910b2").variants[0].program, task_text(graph))
 
 
 def test_a_prompt_has_the_graph_and_its_structure(problem: Problem) -> None:

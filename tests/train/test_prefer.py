@@ -11,7 +11,7 @@ import pytest
 from npuforge.cli import main
 from npuforge.generate.live import LiveModule
 from npuforge.generate.lm.form import plain
-from npuforge.generate.lm.task import OPERATOR, canonical, question
+from npuforge.generate.lm.task import OPERATOR, canonical, question, task_text
 from npuforge.plan import planner
 from npuforge.train.dataset.prefer import Asked, pairs
 from npuforge.train.dataset.record import GrownTask, JudgedBy, Origin, Preference
@@ -30,7 +30,7 @@ def known() -> tuple[GrownTask, str]:
     """A task, and a right answer to it."""
     with LiveModule.of_text(_MODULE, OPERATOR) as live:
         graph, _ = canonical(live.graph)
-    program = plain(planner.plan(graph, "910b2", most=1).variants[0].program)
+    program = plain(planner.plan(graph, "910b2", most=1).variants[0].program, task_text(graph))
     prompt = as_messages(question(graph))
     return GrownTask(prompt=prompt, task=JudgedBy(_MODULE, None), origin=_ORIGIN), program
 

@@ -14,6 +14,7 @@ from npuforge.errors import UsageError
 from npuforge.generate.cases import all_smaller, shape_of
 from npuforge.generate.live import LiveModule
 from npuforge.generate.lm.form import plain
+from npuforge.generate.lm.task import task_text
 from npuforge.plan import planner
 from npuforge.spec.graph import Graph, Result
 from npuforge.train.dataset.grow import grow
@@ -75,7 +76,8 @@ def test_the_same_dice_make_the_same_variant(captured: list[LiveModule]) -> None
 
 def test_a_program_that_does_something_else_is_found_out(captured: list[LiveModule]) -> None:
     bench = Bench(captured[0], cases=())
-    program = plain(planner.plan(bench.canonical, "910b2", most=1).variants[0].program)
+    planned = planner.plan(bench.canonical, "910b2", most=1).variants[0].program
+    program = plain(planned, task_text(bench.canonical))
     lowered, plan = bench.accepted(program)
     assert does(lowered.program, plan, bench.graph)
     wrong, plan = bench.accepted(program.replace("tl.mul(", "tl.add(", 1))

@@ -22,7 +22,7 @@ from npuforge.plan.room import Fit
 from npuforge.plan.scope import Scope, decoded, product_text, sum_text
 from npuforge.plan.tilecode import Block, Buffer, Class, Frame, Instr, Reg, allocate, bytes_of
 from npuforge.plan.tiles import Choice
-from npuforge.plan.values import Tensor
+from npuforge.plan.values import Tensor, fold_label
 from npuforge.spec.size import product
 
 # Below every float that is not minus infinity: exp(x - LOWEST) of minus infinity is zero, not nan.
@@ -156,6 +156,7 @@ class _Folded:
         for index, state in enumerate(states):
             if self.parts is None:
                 final = self._alike(self._final(state), self.after.cls(state.item))
+                final.label = final.label or state.item.label
                 self.after.done[id(state.item)] = final
                 self.after.written.add(final)
             else:
@@ -206,6 +207,13 @@ class _Folded:
         return reg
 
     def _begin(self, item: Item) -> _State:
+        """Registers that outlive the rounds."""
+        state = self._neutral(item)
+        for reg in state.regs:
+            reg.label = fold_label(item.label)
+        return state
+
+    def _neutral(self, item: Item) -> _State:
         kind = item.op
         if kind in _NEUTRAL:
             return _State(item, [self._new("full", "float32", _NEUTRAL[kind])])
@@ -355,6 +363,7 @@ class _Folded:
             values = list(state.regs)
         else:
             values = [self._final(state)]
+            values[0].label = values[0].label or state.item.label
         where = next(store.access for store in self.nest.stores if store.item is state.item)
         for tensor, value in zip(tensors, values, strict=True):
             out = value

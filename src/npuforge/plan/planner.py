@@ -22,7 +22,18 @@ from npuforge.plan.room import Fit, fit_of
 from npuforge.plan.special import Job, writer_of
 from npuforge.plan.split import in_groups, largest_piece, too_many
 from npuforge.plan.tiles import Choice, TileShape, tiled
-from npuforge.plan.values import ONE, Load, Reduce, Special, Tensor, Value, is_whole, load, stored
+from npuforge.plan.values import (
+    ONE,
+    Load,
+    Reduce,
+    Special,
+    Tensor,
+    Value,
+    is_whole,
+    label,
+    load,
+    stored,
+)
 from npuforge.spec.graph import Graph
 from npuforge.spec.size import Size
 from npuforge.tile import chip_constants
@@ -234,7 +245,8 @@ class Planner:
         parts = Parts(count, [kept[id(item)] for item in order])
         self.add(folded(nest, self.fresh(), _WHY["parts"], self.choice, parts))
         for reduce, store in zip(group, nest.stores, strict=True):
-            swaps[id(reduce)] = merged(reduce, kept[id(store.item)])
+            swaps[id(reduce)] = whole = merged(reduce, kept[id(store.item)])
+            label(whole, reduce.label)
 
     def prepare(self, value: Value) -> None:
         """Compute the temporaries that a value reads."""

@@ -54,6 +54,9 @@ class Tensor:
         return product(self.shape)
 
 
+_FOLD = "_fold"  # what labels of folds end with that are a part of the graph's value
+
+
 @dataclass(frozen=True, eq=False)
 class Value:
     """`dtype` is that of the tensor it stands for; arithmetic may be wider. `label` is the graph's
@@ -129,10 +132,28 @@ class Special:
 
 
 def label(value: Value, name: str) -> None:
-    """Note the graph's name for a value; its first one stays. Values are known by identity, so that
-    one with another label in its place would be computed again."""
-    if not value.label:
-        object.__setattr__(value, "label", name)
+    """Note the graph's name for a value, and whose folds those are that it is made of; their first
+    labels stay. Values are known by identity, so that one with another label in its place would be
+    computed again."""
+    if value.label:
+        return
+    object.__setattr__(value, "label", name)
+    folds = fold_label(name)
+    waiting = [value]
+    while waiting:
+        part = waiting.pop()
+        inner = part.args if isinstance(part, Map) else ()
+        for one in (part.arg,) if isinstance(part, Reduce) else inner:
+            if one.label or not isinstance(one, Map | Reduce):
+                continue
+            if isinstance(one, Reduce):
+                object.__setattr__(one, "label", folds)
+            waiting.append(one)
+
+
+def fold_label(name: str) -> str:
+    """The label of a fold that is a part of the value of that name, or of its fold."""
+    return name and name.removesuffix(_FOLD) + _FOLD
 
 
 def contiguous(shape: Shape) -> Shape:

@@ -6,8 +6,9 @@ Plain data, so that it crosses the sandbox as JSON.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Literal
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal, cast
 
 import msgspec
 
@@ -94,6 +95,19 @@ class Node:
         assert found is not None, self
         return found
 
+    def reads(self) -> Iterator[str]:
+        """What its operands are called, in their order."""
+        for argument in (*self.args, *self.kwargs.values()):
+            yield from _references(argument)
+
+    def reading(self, names: Mapping[str, str]) -> Node:
+        """The operation with other operands in the place of some."""
+        return replace(
+            self,
+            args=[_reading(argument, names) for argument in self.args],
+            kwargs={key: _reading(argument, names) for key, argument in self.kwargs.items()},
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Result:
@@ -170,3 +184,19 @@ def _shown(argument: object) -> str:
     if isinstance(argument, list):
         return "[" + ", ".join(map(_shown, argument)) + "]"
     return repr(argument)
+
+
+def _references(argument: Argument) -> Iterator[str]:
+    if isinstance(argument, Ref):
+        yield argument.ref
+    elif isinstance(argument, list):
+        for one in argument:
+            yield from _references(cast(Argument, one))
+
+
+def _reading(argument: Argument, names: Mapping[str, str]) -> Argument:
+    if isinstance(argument, Ref):
+        return Ref(names.get(argument.ref, argument.ref))
+    if isinstance(argument, list):
+        return cast(Argument, [_reading(cast(Argument, one), names) for one in argument])
+    return argument

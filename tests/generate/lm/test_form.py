@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -15,8 +15,9 @@ from npuforge.errors import UsageError
 from npuforge.generate.live import LiveModule
 from npuforge.generate.lm.form import complete, plain
 from npuforge.generate.lm.inline import hoisted
+from npuforge.generate.lm.quoted import is_quote
 from npuforge.generate.lm.single import arguments, single
-from npuforge.generate.lm.task import canonical
+from npuforge.generate.lm.task import canonical, task_text
 from npuforge.plan import planner
 from npuforge.tile import read_program
 from npuforge.tile.interpret import interpret
@@ -36,14 +37,21 @@ class _Loss(torch.nn.Module):
         return torch.nn.functional.smooth_l1_loss(x, y)
 
 
-def _planned(module: Callable[..., Any], *inputs: torch.Tensor) -> str:
+class _Written(NamedTuple):
+    planned: str
+    taught: str
+
+
+def _written(module: Callable[..., Any], *inputs: torch.Tensor) -> _Written:
     with LiveModule(module, list(inputs), "op") as live:
-        return planner.plan(canonical(live.graph)[0], _SOC).variants[0].program
+        graph, _ = canonical(live.graph)
+    planned = planner.plan(graph, _SOC).variants[0].program
+    return _Written(planned, plain(planned, task_text(graph)))
 
 
 @pytest.fixture(scope="module")
-def norm() -> str:
-    return _planned(_Norm(), _X, torch.ones(40))
+def norm() -> _Written:
+    return _written(_Norm(), _X, torch.ones(40))
 
 
 def _result(program: str, **inputs: torch.Tensor) -> np.ndarray[Any, Any]:
@@ -52,41 +60,39 @@ def _result(program: str, **inputs: torch.Tensor) -> np.ndarray[Any, Any]:
     return found["y"].values()
 
 
-def test_the_taught_form_computes_the_same(norm: str) -> None:
+def test_the_taught_form_computes_the_same(norm: _Written) -> None:
     weight = torch.linspace(0.5, 1.5, 40)
-    taught = plain(norm)
-    assert "tl.fit(op" in taught
-    assert "#" not in taught
+    assert "tl.fit(op" in norm.taught
     want = _Norm()(_X, weight).numpy()
-    for program in (norm, complete(taught, _SOC).text):
+    for program in (norm.planned, complete(norm.taught, _SOC).text):
         assert np.allclose(_result(program, xa=_X, xb=weight), want, atol=1e-5)
 
 
-def test_every_value_of_a_block_is_written_once(norm: str) -> None:
-    block = re.search(r"with tl\.compute\(\):\n((?: {12}.*\n)+)", plain(norm))
+def test_every_value_of_a_block_is_written_once(norm: _Written) -> None:
+    block = re.search(r"with tl\.compute\(\):\n((?: {12}.*\n)+)", norm.taught)
     assert block is not None
-    calls = [line for line in block[1].splitlines() if "tl.alloc" not in line]
+    calls = [line for line in block[1].splitlines() if line.lstrip().startswith("tl.")]
     written = [line.partition("(")[2].partition("[")[0] for line in calls]
     assert len(set(written)) == len(written) > 5
 
 
 def test_what_is_carried_from_round_to_round_keeps_its_buffer() -> None:
-    program = _planned(_Loss(), torch.randn(512, 1000), torch.randn(512, 1000))
-    taught = complete(plain(program), _SOC).text
+    written = _written(_Loss(), torch.randn(512, 1000), torch.randn(512, 1000))
+    taught = complete(written.taught, _SOC).text
     given, wanted = torch.randn(512, 1000), torch.randn(512, 1000)
     want = _Loss()(given, wanted).numpy()
     assert np.allclose(_result(taught, xa=given, xb=wanted), want, atol=1e-5)
 
 
-def test_a_tile_that_was_sized_fits(norm: str) -> None:
+def test_a_tile_that_was_sized_fits(norm: _Written) -> None:
     """The compiler's own arithmetic, as the planner has it."""
     numbers = r"\(tl\.ub_bytes\(\) - .*\) // \("
-    assert re.search(numbers, norm)
-    assert re.search(numbers, complete(plain(norm), _SOC).text)
+    assert re.search(numbers, norm.planned)
+    assert re.search(numbers, complete(norm.taught, _SOC).text)
 
 
-def test_what_cannot_be_sized_is_said(norm: str) -> None:
-    taught = plain(norm)
+def test_what_cannot_be_sized_is_said(norm: _Written) -> None:
+    taught = norm.taught
     with pytest.raises(UsageError, match="not launched"):
         complete(taught.replace("tl.fit(op", "tl.fit(other"), _SOC)
     with pytest.raises(UsageError, match="not closed"):
@@ -95,14 +101,15 @@ def test_what_cannot_be_sized_is_said(norm: str) -> None:
         complete(taught.replace("tl.fit(op, k1_width)", "tl.fit(op, 1, 2)"), _SOC)
 
 
-def test_buffers_are_allocated_where_they_are_used(norm: str) -> None:
-    taught = plain(norm).splitlines()
+def test_buffers_are_allocated_where_they_are_used(norm: _Written) -> None:
+    taught = norm.taught.splitlines()
     for number, line in enumerate(taught):
         if "tl.alloc" in line:
             name = line.split()[0]
-            assert re.search(rf"\b{name}\b", "\n".join(taught[:number])) is None
+            before = [line for line in taught[:number] if not is_quote(line)]
+            assert re.search(rf"\b{name}\b", "\n".join(before)) is None
             assert any(re.search(rf"\b{name}\b", later) for later in taught[number + 1 :][:3])
-    whole = hoisted(plain(norm))
+    whole = hoisted(norm.taught)
     for number, line in enumerate(whole.text.splitlines(), 1):
         assert taught[whole.before(number) - 1].strip() == line.strip()
     assert whole.before(10_000) == 10_000
@@ -114,15 +121,15 @@ def test_folds_over_columns_leave_their_tile_to_the_compiler() -> None:
             return torch.tanh(x).sum((1, 2))
 
     total, given = Total(), torch.randn(96, 30, 6, 40)
-    taught = plain(_planned(total, given))
+    taught = _written(total, given).taught
     assert re.search(r"tl\.fit\(op, tl\.align_up\(\w+, 32\)\)", taught)
     found = _result(complete(taught, _SOC).text, xa=given)
     assert np.allclose(found, total(given).numpy(), atol=1e-4)
 
 
-def test_buffers_have_the_names_of_the_graphs_values(norm: str) -> None:
-    assert "# v" in norm
-    taught = plain(norm)
+def test_buffers_have_the_names_of_the_graphs_values(norm: _Written) -> None:
+    assert "# v" in norm.planned
+    taught = norm.taught
     for line in (
         "tl.load(xa + start * cols, xa_in[:n, :], stride=cols)",
         "tl.relu(v0[:n, :], xa_in[:n, :])",
@@ -133,6 +140,52 @@ def test_buffers_have_the_names_of_the_graphs_values(norm: str) -> None:
         assert line in taught, taught
 
 
+def test_lines_of_the_question_stand_before_what_they_become(norm: _Written) -> None:
+    lines = [line.strip() for line in norm.taught.splitlines()]
+    for quote, after in (
+        ("# xa: float32[na, nb]", "xa_in = "),
+        ("# v0 = relu(xa): float32[na, nb]", "v0 = "),
+        ("# v1 = mul.Tensor(v0, xb): float32[na, nb]", "v1 = "),
+        ("# xb: float32[nb]", "xb: tl.input("),
+    ):
+        places = [n for n, line in enumerate(lines) if line == quote]
+        assert any(lines[place + 1].startswith(after) for place in places), norm.taught
+    assert norm.taught.count("# v1 = ") == 1
+    assert "#" not in complete(norm.taught, _SOC).text
+
+
+def test_views_and_helpers_are_part_of_what_is_computed() -> None:
+    class Centred(torch.nn.Module):
+        def forward(self, x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
+            scale = w.unsqueeze(1)
+            return torch.nn.functional.elu(x * scale, 2.0)
+
+    given = torch.randn(9, 8, 130).half(), torch.randn(8).half()
+    taught = _written(Centred(), *given).taught.splitlines()
+    quotes = [line.strip() for line in taught if is_quote(line)]
+    view = next(n for n, quote in enumerate(quotes) if "unsqueeze" in quote)
+    assert "mul.Tensor" in quotes[view + 1]
+    elu = next(n for n, line in enumerate(taught) if "= elu(" in line)
+    assert "tl.alloc_ub" in taught[elu + 1]
+    assert not any(" v" in line for line in taught[elu + 1 : elu + 2])
+
+
+def test_what_one_kernel_leaves_for_another_has_its_name() -> None:
+    class Whitened(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x - x.sum(0, keepdim=True)
+
+    given = torch.randn(3000, 700)
+    written = _written(Whitened(), given)
+    assert "tl.workspace" in written.taught
+    *_, before, last = written.taught.split("@ascend_kernel")
+    stored = re.search(r"tl\.store\((w\d)\b.*?, (v\d+)", before)
+    assert stored is not None, written.taught
+    assert re.search(rf"# {stored[2]} = .*\n +{stored[1]}_in = ", last), written.taught
+    found = _result(complete(written.taught, _SOC).text, xa=given)
+    assert np.allclose(found, Whitened()(given).numpy(), atol=1e-3)
+
+
 def test_a_value_in_two_types_has_two_buffers() -> None:
     class Gate(torch.nn.Module):
         def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
@@ -140,7 +193,7 @@ def test_a_value_in_two_types_has_two_buffers() -> None:
             return torch.where(mask, x, y) * mask
 
     given, other = torch.randn(64, 40), torch.randn(64, 40)
-    taught = plain(_planned(Gate(), given, other))
+    taught = _written(Gate(), given, other).taught
     found = _result(complete(taught, _SOC).text, xa=given, xb=other)
     assert np.allclose(found, Gate()(given, other).numpy())
     assert re.search(r"v0_? = tl\.alloc_mask", taught)

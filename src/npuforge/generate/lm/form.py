@@ -2,8 +2,8 @@
 """The form of the programs a model learns from: a planner's, without what it could not know.
 
 Comments and headings go: they repeat what the reasoning says. Every value has a buffer of its own
-(`single`), allocated where it is first used (`inline`), and how many bytes a tile takes is left to
-the compiler (`fit`).
+(`single`), allocated where it is first used (`inline`), right after the line of the question that
+it stands for (`quoted`); how many bytes a tile takes is left to the compiler (`fit`).
 """
 
 from __future__ import annotations
@@ -15,14 +15,15 @@ from functools import lru_cache
 
 from npuforge.generate.lm.fit import resolved, with_fits
 from npuforge.generate.lm.inline import Moved, hoisted, inlined
+from npuforge.generate.lm.quoted import quoted
 from npuforge.generate.lm.single import single
 
 _HEAD = '"""'
 
 
-def plain(program: str) -> str:
-    """A planner's program as the model is to write it."""
-    return with_fits(inlined(single(_without_comments(program))))
+def plain(program: str, asked: str) -> str:
+    """A planner's program as the model is to write it for what was asked (`task_text`)."""
+    return quoted(with_fits(inlined(single(_without_comments(program)))), asked)
 
 
 @lru_cache(maxsize=8)  # a program is compiled, then reasoned about

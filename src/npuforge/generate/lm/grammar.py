@@ -17,6 +17,7 @@ from collections.abc import Mapping
 from functools import cache
 
 from npuforge.generate.lm.names import name_rules
+from npuforge.generate.lm.quoted import MARK, quotable
 from npuforge.generate.lm.task import OPERATOR
 from npuforge.generate.written.signature import Parameter, Signature
 from npuforge.tile.forms import COMPARISONS, ROUNDINGS
@@ -30,6 +31,7 @@ _LEVELS = 8  # of indentation
 _STEP = "    "
 _SCALARS = frozenset({"bits", "scale", "value", "start", "step"})
 _EITHER = frozenset({"a", "b"})
+_QUOTED = f'("{_STEP}" quote)*'
 
 # Blocks of a kernel: the calls each has, and what may be assigned in it besides scalars.
 _BLOCKS: Mapping[str, tuple[str, str]] = {
@@ -46,11 +48,12 @@ _FIXED: Mapping[str, str] = {
     "kernel": f'"@{KERNEL_DECORATOR}\\ndef " name "(" name (next name)* "):\\n" body-kernel-1+',
     "host": f'"def {OPERATOR}_host(\\n" head "):\\n" body-host-1+',
     "head": "parameter+",
-    "parameter": f'"{_STEP}" name ": tl." (("input(" | "inout(") dtype | '
+    "parameter": f'{_QUOTED} "{_STEP}" name ": tl." (("input(" | "inout(") dtype | '
     '"output(" dtype ", " shape | "attr(" attribute) "),\\n"',
     "attribute": '("float" | "int" | "bool") (", " "-"? number)?',
     "shape": '"(" (h-sum (", " h-sum)* ","?)? ")"',
     # ---- statements
+    "quote": f'"{MARK}" [^\\n]+ "\\n"',
     "next": '"," (" " | wrap)',
     "wrap": f'"\\n" "{_STEP}"+',
     "update": '" " ([-+*%] | "/" "/"?) "= "',
@@ -79,10 +82,12 @@ _FIXED: Mapping[str, str] = {
 }
 
 
-def grammar(signature: Signature | None = None) -> str:
+def grammar(signature: Signature | None = None, asked: str = "") -> str:
     """The grammar's text; `root` is its beginning. With a signature, programs have its tensors:
-    inputs may be missing, nothing else."""
+    inputs may be missing, nothing else. Of what was asked, lines are quoted as they are."""
     rules = dict(_rules())
+    if lines := quotable(asked):
+        rules["quote"] = f'"{MARK}" ({trie(dict.fromkeys(lines, ""))}) "\\n"'
     if signature is not None:
         rules["head"] = " ".join(_tensor(parameter) for parameter in signature.parameters)
     return "".join(f"{name} ::= {text}\n" for name, text in rules.items())
@@ -92,8 +97,8 @@ def _tensor(parameter: Parameter) -> str:
     operand = parameter.operand
     line = f"{_STEP}{operand.name}: tl.{operand.role}(tl.{parameter.dtype}"
     if operand.role == "output":
-        return f'"{line}, " shape "),\\n"'
-    return f'"{line}),\\n"' + ("?" if operand.role == "input" else "")
+        return f'{_QUOTED} "{line}, " shape "),\\n"'
+    return f'({_QUOTED} "{line}),\\n")' + ("?" if operand.role == "input" else "")
 
 
 @cache
@@ -216,7 +221,8 @@ def _body(block: str, level: int) -> dict[str, str]:
         if block == "kernel":
             blocks = (f'"{one}():\\n" body-{one}-{level + 1}+' for one in _BLOCKS if one != block)
             cases.append(f'"with tl." ({" | ".join(blocks)})')
-    return {f"body-{here}": f'"{_STEP * level}" at-{here}', f"at-{here}": " | ".join(cases)}
+    body = f'"{_STEP * level}" ( quote "{_STEP * level}" )* at-{here}'
+    return {f"body-{here}": body, f"at-{here}": " | ".join(cases)}
 
 
 def _host_body(level: int) -> dict[str, str]:

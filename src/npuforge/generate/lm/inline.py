@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from npuforge.generate.lm.quoted import is_quote
 from npuforge.tile.parse import KERNEL_DECORATOR
 
 _ALLOCATION = re.compile(r"^\s*(\w+) = tl\.(?:alloc_ub|alloc_mask)\(.*\)$")
@@ -47,11 +48,13 @@ def inlined(program: str) -> str:
 
 
 def hoisted(program: str) -> Moved:
-    """Allocations at the head of their kernels, in their order."""
+    """Allocations at the head of their kernels, in their order; without quotes."""
     made: list[tuple[int, str]] = []
     head: int | None = None  # where the kernel's next allocation goes
     awaited = False  # a kernel's decorator was read, its first line was not
     for number, line in enumerate(program.splitlines(), 1):
+        if is_quote(line):
+            continue
         if line == _KERNEL:
             awaited, head = True, None
         elif line and line[0] not in " )" and not awaited:

@@ -8,7 +8,8 @@ plain to see: a buffer all of whose values are made and used in one compute bloc
 
 The planner remarks which value of the graph an instruction computes, and the buffer gets that name;
 `xa_in` is what is loaded from `xa`, `xa_wide` the same in the type it is computed with, and `y_out`
-what is stored to `y`. What has no name is numbered.
+what is stored to `y`; what one kernel leaves for another has the value's name. What has no name
+is numbered.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ _ALLOCATION = re.compile(r"^    (\w+) = tl\.(alloc_ub|alloc_mask)\((.*)\)$")
 _CALL = re.compile(r"^(\s*)(?:(\w+) = )?tl\.(\w+)\((.*)\)$")
 _REMARK = re.compile(r"^(\s*tl\..*\))  # (\w+)$")
 _POINTER = re.compile(r"^\w+")
+_WORKSPACE = re.compile(r"^w\d+$")
 KINDS = ("in", "wide", "out")  # what the buffers of a tensor are
 _KERNEL = re.compile(r"^@ascend_kernel$")
 # Write to what is there: the old contents count.
@@ -164,7 +166,8 @@ class _Kernel:
                 pointer = _POINTER.match(given[0])
                 assert pointer is not None
                 way = "in" if call[3] == "load" else "out"
-                found.setdefault(_name(given[1]), set()).add(f"{pointer[0]}_{way}")
+                if way == "in" or not _WORKSPACE.match(pointer[0]):
+                    found.setdefault(_name(given[1]), set()).add(f"{pointer[0]}_{way}")
             else:
                 value = self.remarks.get(number)
                 name = self._buffer_of(value) if value is not None else ""

@@ -2,9 +2,9 @@
 """What the embedded model reads: the captured graph in names that carry no meaning.
 
 A kernel does not depend on what its tensors are called, so the model never sees it: sources are
-`xa xb ...`, extents `na nb ...`, values `v0 v1 ...`, in the order of their first appearance, and
-the operator is `op`. The program it writes has the same names, and the writer puts the module's own
-back.
+`xa xb ...`, extents `na nb ...`, values `v0 v1 ...`, in the order in which a kernel computes them,
+and the operator is `op`. The program it writes has the same names, and the writer puts the module's
+own back.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import cast
 
 from npuforge.errors import UsageError
+from npuforge.generate.lm.ordered import ordered
 from npuforge.spec.graph import (
     Argument,
     Extent,
@@ -43,7 +44,8 @@ class Names:
 
 
 def canonical(graph: Graph) -> tuple[Graph, Names]:
-    """The graph in canonical names; `UsageError` for one with too many tensors to name."""
+    """The graph in canonical names and order; `UsageError` where it has too many tensors."""
+    graph = ordered(graph)
     most = max(len(graph.sources), len(_symbols(graph)))
     if most > len(_LETTERS):
         raise UsageError(f"{graph.name} has {most} tensors or extents, too many for the model")
@@ -52,8 +54,7 @@ def canonical(graph: Graph) -> tuple[Graph, Names]:
         source.target: sources[source.name] for source in graph.sources if source.target is not None
     }
     symbols = {name: f"n{_LETTERS[place]}" for place, name in enumerate(_symbols(graph))}
-    nodes = [node for node in graph.nodes if any(node.types)]  # others only assert something
-    values = {node.name: f"v{place}" for place, node in enumerate(nodes)}
+    values = {node.name: f"v{place}" for place, node in enumerate(graph.nodes)}
     rename = _Renamer({**sources, **values}, symbols)
     renamed = Graph(
         name=OPERATOR,
@@ -67,7 +68,7 @@ def canonical(graph: Graph) -> tuple[Graph, Names]:
             )
             for s in graph.sources
         ],
-        nodes=[rename.node(node, values[node.name]) for node in nodes],
+        nodes=[rename.node(node, values[node.name]) for node in graph.nodes],
         results=[
             Result(
                 rename.names[result.name],

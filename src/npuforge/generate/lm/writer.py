@@ -65,13 +65,16 @@ class LmWriter:
 
     def _drawn(self, bench: Workbench) -> Drawn:
         graph, _ = canonical(bench.graph)
-        prompt = self.engine.model.prompt(question(graph))
+        asked = question(graph)
         sampling = self.sampling
         if not sampling.grammar:
-            sampling = replace(sampling, grammar=grammar(signature_of(graph)))
+            written = grammar(signature_of(graph), asked[-1]["content"])
+            sampling = replace(sampling, grammar=written)
         title = f"{sampling.count} samples"
         return self.engine.draw(
-            prompt, sampling, lambda seen: bench.observer(Writing(title, 0, seen, None))
+            self.engine.model.prompt(asked),
+            sampling,
+            lambda seen: bench.observer(Writing(title, 0, seen, None)),
         )
 
 

@@ -158,7 +158,11 @@ class _Teacher:
     @property
     def program(self) -> str:
         """The planner's favourite, in the form that is taught."""
-        return plain(self.planned.variants[0].program)
+        return self.taught(0)
+
+    def taught(self, variant: int) -> str:
+        """A variant of the planner's in the form that is taught."""
+        return plain(self.planned.variants[variant].program, self.question[-1].content)
 
     def kernel(self) -> Iterator[Record]:
         """The kernel alone."""
@@ -259,8 +263,8 @@ class _Teacher:
     def compared(self, right: Judged, answer: Message) -> Generator[Record, None, Judged]:
         """The variants against each other; the value is the fastest that is proven."""
         best, best_answer = right, answer
-        for variant in self.planned.variants[1:]:
-            other = self.bench.judge_program(plain(variant.program), timed=True)
+        for variant in range(1, len(self.planned.variants)):
+            other = self.bench.judge_program(self.taught(variant), timed=True)
             if not other.correct or not other.time_us or not best.time_us:
                 continue
             said = self.answer(other)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Why a program is as it is, in numbers that the compiler and the twin gave.
 
-What goes through memory; how each kernel goes about it, as the planner says; what it keeps of every
-element, which is what its tile's size follows from; what that comes to at the given sizes; how many
-cores take part; what bounds the time.
+What goes through memory; how each kernel goes about it, as the planner says; how many buffers it
+has and what they take of every element, which is what its tile's size follows from; what that comes
+to at the given sizes; how many cores take part; what bounds the time.
 """
 
 from __future__ import annotations
@@ -13,13 +13,11 @@ import re
 from collections.abc import Iterator
 
 from npuforge import dtypes
-from npuforge.lower.buffers import BufferPlan
 from npuforge.lower.compiler import Lowered
 from npuforge.lower.kernel_class import KernelCode
 from npuforge.lower.tiling import Tiling
 from npuforge.spec.graph import Graph, TensorType
 from npuforge.tile import chip_constants
-from npuforge.tile.expr import text
 from npuforge.twin.timing.report import TimingReport
 
 _MOST_KERNELS = 3
@@ -58,9 +56,7 @@ def _lines(
     sums = _EACH.findall(program)
     kernels = lowered.kernels[:_MOST_KERNELS]
     for code in kernels:
-        kept = _kept(code)
-        if kept:
-            yield f"{code.kernel.name}: {kept}"
+        yield f"{code.kernel.name}: {_buffers(code)}"
     if sums:
         yield "of the unified buffer: " + "; ".join(part.strip("()") for part in sums)
     constants = chip_constants(lowered.soc)
@@ -80,21 +76,12 @@ def _traffic(graph: Graph) -> str:
     return f"{_size(inputs)} in, {_size(outputs)} out"
 
 
-def _kept(code: KernelCode) -> str:
-    """Bytes of every buffer that grows with the tile, copies counted."""
-    return ", ".join(
-        f"{name} {_copies(plan)}"
-        for name, plan in code.plan.buffers.items()
-        if name not in code.plan.memory
-        and any(text(extent) == "tile" for extent in plan.buffer.shape)
-    )
-
-
-def _copies(plan: BufferPlan) -> str:
-    if plan.buffer.dtype is None:
-        return "1/8"
-    size = plan.buffer.dtype.bits // 8
-    return f"{plan.depth}x{size}" if plan.depth > 1 else str(size)
+def _buffers(code: KernelCode) -> str:
+    """How many there are in memory of their own, and how many of these are filled while the one
+    before is in use."""
+    plans = [plan for name, plan in code.plan.buffers.items() if name not in code.plan.memory]
+    twice = sum(plan.depth > 1 for plan in plans)
+    return f"{len(plans)} buffers" + (f", {twice} of them twice" if twice else "")
 
 
 def _sizes(tiling: Tiling) -> Iterator[str]:

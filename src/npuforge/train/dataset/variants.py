@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import random
 import tomllib
-from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from importlib.resources import files
@@ -122,8 +121,8 @@ def _with_one(graph: Graph, rng: random.Random) -> Graph:
     node = Node(made, _op(op), args, {}, [types[name]])
     names = [one.name for one in graph.nodes]
     at = names.index(name) + 1 if name in names else 0
-    renamed = _reading({name: made})
-    nodes = [*graph.nodes[:at], node, *map(renamed, graph.nodes[at:])]
+    after = [one.reading({name: made}) for one in graph.nodes[at:]]
+    nodes = [*graph.nodes[:at], node, *after]
     results = [replace(r, name=made) if r.name == name else r for r in graph.results]
     return replace(graph, nodes=nodes, results=results if at else graph.results)
 
@@ -137,8 +136,8 @@ def _without_one(graph: Graph, rng: random.Random) -> Graph:
         return graph
     gone = rng.choice(places)
     source = cast(Ref, gone.args[0]).ref
-    renamed = _reading({gone.name: source})
-    return replace(graph, nodes=[renamed(node) for node in graph.nodes if node is not gone])
+    kept = (node for node in graph.nodes if node is not gone)
+    return replace(graph, nodes=[node.reading({gone.name: source}) for node in kept])
 
 
 def _retyped(graph: Graph, rng: random.Random) -> Graph:
@@ -171,23 +170,6 @@ def _retyped(graph: Graph, rng: random.Random) -> Graph:
             for node in graph.nodes
         ],
     )
-
-
-def _reading(names: dict[str, str]) -> Callable[[Node], Node]:
-    """Nodes that read other values in the place of some."""
-
-    def argument(given: Argument) -> Argument:
-        if isinstance(given, Ref):
-            return Ref(names.get(given.ref, given.ref))
-        if isinstance(given, list):
-            return cast(Argument, [argument(cast(Argument, one)) for one in given])
-        return given
-
-    def renamed(node: Node) -> Node:
-        kwargs = {key: argument(one) for key, one in node.kwargs.items()}
-        return replace(node, args=[argument(one) for one in node.args], kwargs=kwargs)
-
-    return renamed
 
 
 def _types(graph: Graph) -> dict[str, TensorType]:

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A graph in the order in which a kernel computes it: operands first, each where it is first read.
+
+PyTorch's order is that of the source text. The planner goes from the results to what they read, so
+that a model would have to look ahead through the whole graph to know where a program begins. What
+is computed twice or read by nobody is not in the planner's programs, and not in the question.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from npuforge.spec.graph import Graph, Node
+
+_RANDOM = ("rand", "dropout", "bernoulli", "normal", "uniform", "multinomial")
+
+
+def ordered(graph: Graph) -> Graph:
+    """The graph with its nodes in that order, none of them twice."""
+    nodes = {node.name: node for node in graph.nodes}
+    names: dict[str, str] = {}  # nodes by those that do the same
+    known: dict[str, str] = {}
+    found: list[Node] = []
+    waiting = [result.name for result in reversed(graph.results)]
+    while waiting:
+        name = waiting[-1]
+        node = nodes.get(name)
+        if node is None or name in names:
+            waiting.pop()
+            continue
+        missing = [one for one in node.reads() if one in nodes and one not in names]
+        if missing:
+            waiting.extend(reversed(missing))
+            continue
+        waiting.pop()
+        node = node.reading(names)
+        does = repr(replace(node, name=""))
+        same = known.get(does) if not any(word in node.op for word in _RANDOM) else None
+        names[name] = same or name
+        if same is None:
+            known[does] = name
+            found.append(node)
+    results = [replace(one, name=names.get(one.name, one.name)) for one in graph.results]
+    return replace(graph, nodes=found, results=results)

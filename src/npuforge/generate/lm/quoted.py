@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Lines of the question, quoted in the program where it comes to them.
+
+A small model repeats a line without fault, and translates what stands right before it. To find the
+operands of an instruction hundreds of words back, among many that look alike, it does not learn
+from tens of thousands of programs: it writes down an operand of another program. So each function
+of a program quotes what it is about to load or compute, views before what is seen through them.
+The compiler never sees the quotes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from npuforge.generate.lm.single import arguments
+
+MARK = "# "
+_FUNCTION = re.compile(r"^def \w+\(")
+_ALLOCATION = re.compile(r"^\s*\w+ = tl\.(?:alloc_ub|alloc_mask)\(.*\)$")
+_CALL = re.compile(r"^ +(?:\w+ = )?tl\.(\w+)\((.*)\)$")
+_PARAMETER = re.compile(r"^ +(\w+): tl\.(?:input|inout|output)\(")
+_LINE = re.compile(r"^(\w+)(?: = |: )")
+_BUFFER = re.compile(r"^(\w+?)(?:_(in|wide|out|fold))?_*$")
+_LEFT = re.compile(r"^ +tl\.store\((w\d+)\b[^,]*, (\w+?)_*\b")
+_RETURN = "return "
+
+
+def quoted(program: str, asked: str) -> str:
+    """The program with lines of what was asked (`task_text`)."""
+    lines = program.splitlines()
+    question = _Question.read(asked, lines)
+    computed = {name for line in lines for name in question.named_by(line)}
+    made: list[str] = []
+    said: set[str] = set()
+    for line in lines:
+        if _FUNCTION.match(line):
+            said = set()
+        place = _place(made, line, question)
+        for name in question.named_by(line):
+            whole = [name] if _PARAMETER.match(line) else question.seen_through(name, computed)
+            new = [one for one in whole if one not in said]
+            made[place:place] = [f"{_indentation(line)}{MARK}{question.lines[one]}" for one in new]
+            place += len(new)
+            said |= set(new)
+        made.append(line)
+    return "\n".join(made) + "\n"
+
+
+def _place(made: list[str], line: str, question: _Question) -> int:
+    """Where quotes of the line after these go: before what it needs that is no value of the graph,
+    which is part of it."""
+    indentation = _indentation(line)
+    place = len(made)
+    while place and _CALL.match(made[place - 1]) and _indentation(made[place - 1]) == indentation:
+        before = made[place - 1]
+        if not _ALLOCATION.match(before) and not question.is_part(before):
+            break
+        place -= 1
+    return place
+
+
+def quotable(asked: str) -> list[str]:
+    """Lines of a question that are about a tensor or a value."""
+    return [line for line in asked.splitlines() if _LINE.match(line)]
+
+
+def is_quote(line: str) -> bool:
+    return line.lstrip().startswith(MARK)
+
+
+def _indentation(line: str) -> str:
+    return line[: len(line) - len(line.lstrip())]
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    lines: dict[str, str]  # by the tensor or value a line is about
+    outputs: dict[str, str]  # values by the tensors they are stored to
+    between: dict[str, str]  # values by what one kernel leaves them in for another
+
+    @classmethod
+    def read(cls, asked: str, program: Sequence[str]) -> _Question:
+        lines = {re.split(r"\W", line, maxsplit=1)[0]: line for line in quotable(asked)}
+        returned = asked.rpartition(_RETURN)[2].split(", ")
+        updated = [one.split(" -> ") for one in returned if " -> " in one]
+        fresh = [one.strip() for one in returned if " -> " not in one]
+        names = ["y"] if len(fresh) == 1 else [f"y{place}" for place in range(len(fresh))]
+        outputs = dict(zip(names, fresh, strict=True))
+        outputs |= {tensor.strip(): value for value, tensor in updated}
+        left = (found for line in program if (found := _LEFT.match(line)))
+        return cls(lines, outputs, {one[1]: one[2] for one in left})
+
+    def named_by(self, line: str) -> Iterator[str]:
+        """What a line of a program loads, computes or takes."""
+        if (taken := _PARAMETER.match(line)) is not None:
+            tensor = taken[1]
+            yield from (one for one in (tensor, self.outputs.get(tensor)) if one in self.lines)
+        elif (call := _CALL.match(line)) is not None and not _ALLOCATION.match(line):
+            given = arguments(call[2])
+            if call[1] != "store" and given:
+                value = self._value(given[1 if call[1] == "load" else 0])
+                yield from [value] if value in self.lines else []
+
+    def is_part(self, line: str) -> bool:
+        """Whether a line computes something for what comes after it, which is no value itself."""
+        call = _CALL.match(line)
+        if call is None or call[1] in {"load", "store"}:
+            return False
+        return not any(" = " in self.lines[name] for name in self.named_by(line))
+
+    def seen_through(self, name: str, computed: set[str]) -> Iterator[str]:
+        """The name, and before it the views that it reads, which nothing computes."""
+        _, _, reads = self.lines[name].partition("(")
+        for other in re.findall(r"\bv\d+\b", reads):
+            if other not in computed and other in self.lines:
+                yield from self.seen_through(other, computed)
+        yield name
+
+    def _value(self, view: str) -> str:
+        """What the graph calls the contents of a buffer."""
+        buffer = re.match(r"\w+", view)
+        found = _BUFFER.match(buffer[0]) if buffer is not None else None
+        if found is None:
+            return ""
+        if found[2] == "out":
+            return self.outputs.get(found[1], "")
+        return self.between.get(found[1], found[1])
