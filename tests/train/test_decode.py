@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 import torch
 
 from npuforge.train.evaluate.decode import decode, draw
@@ -15,8 +16,12 @@ from npuforge.train.records import Message
 _MOST = 24
 
 
-def test_answers_are_those_of_the_library(start: Path) -> None:
+@pytest.mark.parametrize("room", [3, 256])
+def test_answers_are_those_of_the_library(
+    start: Path, room: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Greedy: a hair's breadth of chance is left for anything but the likeliest token."""
+    monkeypatch.setattr("npuforge.train.evaluate.decode._ROOM", room)
     sampler = Sampler(str(start))
     words = sampler.words
     texts = ["op: exp(x0), 7 elements", "op", "v0 = exp(x0), 14 elements\nreturn"]
