@@ -151,6 +151,8 @@ def test_lines_of_the_question_stand_before_what_they_become(norm: _Written) -> 
         places = [n for n, line in enumerate(lines) if line == quote]
         assert any(lines[place + 1].startswith(after) for place in places), norm.taught
     assert norm.taught.count("# v1 = ") == 1
+    head = next(line for line in lines if line.startswith("def op("))
+    assert lines[lines.index(f"# {head.removesuffix(':')}") + 1].startswith("k1_width = ")
     assert "#" not in complete(norm.taught, _SOC).text
 
 

@@ -53,6 +53,7 @@ _FIXED: Mapping[str, str] = {
     "attribute": '("float" | "int" | "bool") (", " "-"? number)?',
     "shape": '"(" (h-sum (", " h-sum)* ","?)? ")"',
     # ---- statements
+    "kernel-head": f'"{MARK}def " name "(" name (", " name)* ")\\n"',
     "quote": f'"{MARK}" [^\\n]+ "\\n"',
     "next": '"," (" " | wrap)',
     "wrap": f'"\\n" "{_STEP}"+',
@@ -233,7 +234,8 @@ def _host_body(level: int) -> dict[str, str]:
     if level < _LEVELS:
         cases.append(_branches("h", level, f"body-host-{level + 1}+"))
     here = f"host-{level}"
-    return {f"body-{here}": f'"{_STEP * level}" at-{here}', f"at-{here}": " | ".join(cases)}
+    body = f'"{_STEP * level}" ( kernel-head "{_STEP * level}" )? at-{here}'
+    return {f"body-{here}": body, f"at-{here}": " | ".join(cases)}
 
 
 def _branches(x: str, level: int, inner: str) -> str:

@@ -4,8 +4,9 @@
 A small model repeats a line without fault, and translates what stands right before it. To find the
 operands of an instruction hundreds of words back, among many that look alike, it does not learn
 from tens of thousands of programs: it writes down an operand of another program. So each function
-of a program quotes what it is about to load or compute, views before what is seen through them.
-The compiler never sees the quotes.
+of a program quotes what it is about to load or compute, views before what is seen through them, and
+the host quotes the head of a kernel before it prepares what the kernel takes. The compiler never
+sees the quotes.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from npuforge.generate.lm.single import arguments
 
 MARK = "# "
 _FUNCTION = re.compile(r"^def \w+\(")
+_HEAD = re.compile(r"^def (\w+)\(.*\)(?=:$)")
+_LAUNCH = re.compile(r"^    (\w+)\[(k\d+)_cores\]\(")
 _ALLOCATION = re.compile(r"^\s*\w+ = tl\.(?:alloc_ub|alloc_mask)\(.*\)$")
 _CALL = re.compile(r"^ +(?:\w+ = )?tl\.(\w+)\((.*)\)$")
 _PARAMETER = re.compile(r"^ +(\w+): tl\.(?:input|inout|output)\(")
@@ -45,7 +48,26 @@ def quoted(program: str, asked: str) -> str:
             place += len(new)
             said |= set(new)
         made.append(line)
-    return "\n".join(made) + "\n"
+    return "\n".join(_with_heads(made)) + "\n"
+
+
+def _with_heads(lines: list[str]) -> list[str]:
+    """Heads of kernels, each where the host begins to work for its launch."""
+    heads = {found[1]: found[0] for line in lines if (found := _HEAD.match(line))}
+    before: dict[int, str] = {}
+    last = 0
+    for number, line in enumerate(lines):
+        launch = _LAUNCH.match(line)
+        if launch is not None and launch[1] in heads:
+            own = f"    {launch[2]}_"
+            first = next((n for n in range(last, number) if lines[n].startswith(own)), number)
+            before[first] = f"    {MARK}{heads[launch[1]]}"
+            last = number + 1
+    return [
+        text
+        for number, line in enumerate(lines)
+        for text in ([before[number], line] if number in before else [line])
+    ]
 
 
 def _place(made: list[str], line: str, question: _Question) -> int:
