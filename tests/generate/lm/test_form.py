@@ -180,6 +180,8 @@ def test_what_one_kernel_leaves_for_another_has_its_name() -> None:
     given = torch.randn(3000, 700)
     written = _written(Whitened(), given)
     assert "tl.workspace" in written.taught
+    heads = re.findall(r"^def (op(?:_\d)?\(.*\)):$", written.taught, re.MULTILINE)
+    assert re.findall(r"^    # def (.*)$", written.taught, re.MULTILINE) == heads
     *_, before, last = written.taught.split("@ascend_kernel")
     stored = re.search(r"tl\.store\((w\d)\b.*?, (v\d+)", before)
     assert stored is not None, written.taught

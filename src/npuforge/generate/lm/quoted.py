@@ -20,7 +20,7 @@ from npuforge.generate.lm.single import arguments
 MARK = "# "
 _FUNCTION = re.compile(r"^def \w+\(")
 _HEAD = re.compile(r"^def (\w+)\(.*\)(?=:$)")
-_LAUNCH = re.compile(r"^    (\w+)\[(k\d+)_cores\]\(")
+_LAUNCH = re.compile(r"^    (\w+)\[.+?\]\(")
 _ALLOCATION = re.compile(r"^\s*\w+ = tl\.(?:alloc_ub|alloc_mask)\(.*\)$")
 _CALL = re.compile(r"^ +(?:\w+ = )?tl\.(\w+)\((.*)\)$")
 _PARAMETER = re.compile(r"^ +(\w+): tl\.(?:input|inout|output)\(")
@@ -59,8 +59,8 @@ def _with_heads(lines: list[str]) -> list[str]:
     for number, line in enumerate(lines):
         launch = _LAUNCH.match(line)
         if launch is not None and launch[1] in heads:
-            own = f"    {launch[2]}_"
-            first = next((n for n in range(last, number) if lines[n].startswith(own)), number)
+            own = re.compile(rf"^    (?:k\d+|{launch[1]})_\w+ = ")
+            first = next((n for n in range(last, number) if own.match(lines[n])), number)
             before[first] = f"    {MARK}{heads[launch[1]]}"
             last = number + 1
     return [
