@@ -110,10 +110,18 @@ def test_another_torch_than_the_pinned_one_is_pointed_out(
     assert check.fix.startswith("pip install torch==")
 
 
-def test_no_torch_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
-    def absent(name: str) -> str:
-        raise importlib.metadata.PackageNotFoundError(name)
+def absent(name: str) -> str:
+    raise importlib.metadata.PackageNotFoundError(name)
 
+
+def test_run_from_its_sources_nothing_is_pinned(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.metadata, "requires", absent)
+    check = named("torch")
+    assert check.ok
+    assert check.fix is None
+
+
+def test_no_torch_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.metadata, "version", absent)
     check = named("torch")
     assert not check.ok

@@ -91,10 +91,11 @@ def _sandbox() -> Check:
 
 
 def _torch() -> Check:
-    pinned = next(
-        (line for line in importlib.metadata.requires("npuforge") or () if _names_torch(line)),
-        "torch",
-    )
+    try:
+        needed = importlib.metadata.requires("npuforge") or []
+    except importlib.metadata.PackageNotFoundError:  # run from its sources
+        needed = []
+    pinned = next((line for line in needed if _names_torch(line)), "torch")
     try:
         version = importlib.metadata.version("torch")
     except importlib.metadata.PackageNotFoundError:
