@@ -15,7 +15,7 @@ from npuforge.errors import UsageError
 from npuforge.generate.live import LiveModule
 from npuforge.generate.lm.form import complete, plain
 from npuforge.generate.lm.inline import hoisted
-from npuforge.generate.lm.quoted import is_quote
+from npuforge.generate.lm.quoted import is_quote, quoted
 from npuforge.generate.lm.single import arguments, single
 from npuforge.generate.lm.task import canonical, task_text
 from npuforge.plan import planner
@@ -170,6 +170,16 @@ def test_views_and_helpers_are_part_of_what_is_computed() -> None:
     elu = next(n for n, line in enumerate(taught) if "= elu(" in line)
     assert "tl.alloc_ub" in taught[elu + 1]
     assert not any(" v" in line for line in taught[elu + 1 : elu + 2])
+
+
+def test_a_view_that_is_read_often_is_quoted_once() -> None:
+    asked = "xa: float32[na]\n" + "".join(
+        f"v{n} = add.Tensor({f'v{n - 1}, v{n - 1}' if n else 'xa, xa'}): float32[na]\n"
+        for n in range(60)
+    )
+    program = "def op(xa, y):\n    with tl.compute():\n        tl.copy(y_out[:], xa_in[:])\n"
+    made = quoted(program, f"{asked}return v59\n").splitlines()
+    assert [line.split()[1] for line in made if is_quote(line)] == [f"v{n}" for n in range(60)]
 
 
 def test_what_one_kernel_leaves_for_another_has_its_name() -> None:

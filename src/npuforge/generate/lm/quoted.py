@@ -42,8 +42,9 @@ def quoted(program: str, asked: str) -> str:
             said = set()
         place = _place(made, line, question)
         for name in question.named_by(line):
-            whole = [name] if _PARAMETER.match(line) else question.seen_through(name, computed)
-            new = [one for one in whole if one not in said]
+            known = computed | said
+            new = [] if name in said else [*question.seen_through(name, known), name]
+            new = new[-1:] if _PARAMETER.match(line) else new
             made[place:place] = [f"{_indentation(line)}{MARK}{question.lines[one]}" for one in new]
             place += len(new)
             said |= set(new)
@@ -132,13 +133,23 @@ class _Question:
             return False
         return not any(" = " in self.lines[name] for name in self.named_by(line))
 
-    def seen_through(self, name: str, computed: set[str]) -> Iterator[str]:
-        """The name, and before it the views that it reads, which nothing computes."""
-        _, _, reads = self.lines[name].partition("(")
-        for other in re.findall(r"\bv\d+\b", reads):
-            if other not in computed and other in self.lines:
-                yield from self.seen_through(other, computed)
-        yield name
+    def seen_through(self, name: str, known: set[str]) -> dict[str, None]:
+        """The views that a value reads and nothing computes, each after those that it reads."""
+        found: dict[str, None] = {}
+        waiting = [name]
+        while waiting:
+            _, _, reads = self.lines[waiting[-1]].partition("(")
+            missing = [
+                other
+                for other in re.findall(r"\bv\d+\b", reads)
+                if other in self.lines and other not in known and other not in found
+            ]
+            if missing:
+                waiting += reversed(missing)
+            else:
+                found[waiting.pop()] = None
+        found.pop(name)
+        return found
 
     def _value(self, view: str) -> str:
         """What the graph calls the contents of a buffer."""
