@@ -4,10 +4,10 @@
 #
 #     bash benchmarks/embedded_model.sh FOLDER
 #
-# GROW is how many seconds operators are grown, STEPS how many batches are read, SEED what operators are
-# drawn from. Questions that lie in FOLDER as prompts-*.jsonl (`npuforge evaluate prompts SUITE`) are
-# answered after each training, to be judged with `npuforge evaluate score`. What is there is not done
-# again. On 16 cores and one H200 the defaults take about half an hour.
+# GROW is how many seconds operators are grown, SEED what they are drawn from, MODEL what is trained, STEPS how
+# many batches it reads, TASKS how many tasks it answers for preferences. Questions that lie in FOLDER as
+# prompts-*.jsonl (`npuforge evaluate prompts SUITE`) are answered after each training, to be judged with
+# `npuforge evaluate score`. What is there is not done again.
 set -euo pipefail
 here=${1:?usage: embedded_model.sh FOLDER}
 data=$here/data
@@ -16,13 +16,20 @@ mkdir -p "$here"
 step() { echo "== $(date +%T) $*"; }
 forge() { python3 -m npuforge.cli "$@"; }
 
+asked() { # MODEL QUESTIONS ANSWERS [OPTION...]: the file is there when it is whole
+    rm -f "$3.part"
+    forge evaluate sample "$here/$1" "$2" --out "$3.part" --most-tokens 3000 "${@:4}" > "$3.log"
+    mv "$3.part" "$3"
+}
+
 answered() { # by the model of this name
-    for asked in "$here"/prompts-*.jsonl; do
-        local suite=${asked##*/prompts-} out
-        out=$here/$1-$suite
-        [ -e "$asked" ] && [ ! -e "$out" ] || continue
-        step "$1 answers ${suite%.jsonl}"
-        forge evaluate sample "$here/$1" "$asked" --temperature 0.4 --out "$out" > "$out.log"
+    local prompts suite
+    for prompts in "$here"/prompts-*.jsonl; do
+        suite=${prompts##*/prompts-}
+        if [ -e "$prompts" ] && [ ! -e "$here/$1-$suite" ]; then
+            step "$1 answers ${suite%.jsonl}"
+            asked "$1" "$prompts" "$here/$1-$suite" --temperature 0.4
+        fi
     done
 }
 
@@ -38,21 +45,23 @@ fi
 if [ ! -e "$here/sft/model.safetensors" ]; then
     step "supervised training"
     forge train sft "$data"/{kernel,variant,repair,document}.jsonl --eval "$data/validation.jsonl" \
-        --model scratch-30m --tokenizer "$here/tokenizer" --recipe embedded \
-        --set max_steps="${STEPS:-1500}" --out "$here/sft" | tail -3
+        --model "${MODEL:-scratch-30m}" --tokenizer "$here/tokenizer" --recipe embedded \
+        --set max_steps="${STEPS:-1500}" --out "$here/sft" --resume | tail -3
 fi
 answered sft
 if [ ! -e "$here/pairs.jsonl" ]; then
     step "its answers to tasks of the dataset"
     head -n "${TASKS:-400}" "$data/tasks.jsonl" > "$here/tasks.jsonl"
-    forge evaluate sample "$here/sft" "$here/tasks.jsonl" --samples 4 --temperature 0.8 \
-        --out "$here/own.jsonl" > "$here/own.log"
+    asked sft "$here/tasks.jsonl" "$here/own.jsonl" --samples 4 --temperature 0.8
+    rm -f "$here/pairs.part"
     forge dataset prefer "$here/tasks.jsonl" "$here/own.jsonl" --kernels "$data/kernel.jsonl" \
-        --out "$here/pairs.jsonl" | tail -1
+        --out "$here/pairs.part" | tail -1
+    mv "$here/pairs.part" "$here/pairs.jsonl"
 fi
 if [ ! -e "$here/dpo/model.safetensors" ]; then
     step "preferences"
-    forge train dpo "$here/pairs.jsonl" --model "$here/sft" --recipe embedded --out "$here/dpo" | tail -3
+    forge train dpo "$here/pairs.jsonl" --model "$here/sft" --recipe embedded --out "$here/dpo" --resume \
+        | tail -3
 fi
 answered dpo
 step "done"

@@ -86,6 +86,11 @@ def test_environment_is_scrubbed(
     assert b"secret-value" not in done.stdout
 
 
+def test_whoever_asks_for_the_user_gets_a_name(sandbox: Sandbox, tmp_path: Path) -> None:
+    found = python(sandbox, tmp_path, "import getpass; print(getpass.getuser())")
+    assert found.stdout == b"sandbox\n"
+
+
 def test_own_files_can_be_written(sandbox: Sandbox, tmp_path: Path) -> None:
     done = shell(sandbox, tmp_path, "echo a > result; echo b > $TMPDIR/x && cat $TMPDIR/x")
     assert done.stdout == b"b\n"

@@ -34,6 +34,14 @@ def test_planned_programs_are_of_the_grammar() -> None:
     at = KNOWN.accepts(answer)
     assert at is None, answer[max(0, at - 80) : at + 20]
     assert KNOWN.accepts(answer + "x") == len(answer)
+    own = Grammar(grammar(signature_of(graph), task_text(graph)))
+    assert own.accepts(answer) is None
+    quote = "# xa: float32["
+    assert quote in answer
+    other = answer.replace(quote, "# xa: float16[", 1)
+    at = own.accepts(other)
+    assert at is not None
+    assert other[:at].endswith("# xa: float")
 
 
 def test_what_the_grammar_has_the_parser_reads() -> None:

@@ -11,10 +11,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from npuforge.generate.lm.quoted import is_quote
+from npuforge.generate.lm.quoted import ALLOCATION, indentation, is_quote
 from npuforge.tile.parse import KERNEL_DECORATOR
 
-_ALLOCATION = re.compile(r"^\s*(\w+) = tl\.(?:alloc_ub|alloc_mask)\(.*\)$")
 _KERNEL = f"@{KERNEL_DECORATOR}"
 _INDENT = "    "
 
@@ -37,13 +36,13 @@ def inlined(program: str) -> str:
     made: list[str] = []
     waiting: dict[str, str] = {}
     for line in lines:
-        if (found := _ALLOCATION.match(line)) is not None:
+        if (found := ALLOCATION.match(line)) is not None:
             waiting[found[1]] = line.strip()
             continue
         if line == _KERNEL:
             waiting = {}
         used = [name for name in dict.fromkeys(re.findall(r"\w+", line)) if name in waiting]
-        made += [*(_indentation(line) + waiting.pop(name) for name in used), line]
+        made += [*(indentation(line) + waiting.pop(name) for name in used), line]
     return "\n".join(made) + "\n"
 
 
@@ -62,13 +61,9 @@ def hoisted(program: str) -> Moved:
         if awaited and line.endswith("):"):
             made.append((number, line))
             awaited, head = False, len(made)
-        elif head is not None and _ALLOCATION.match(line):
+        elif head is not None and ALLOCATION.match(line):
             made.insert(head, (number, _INDENT + line.strip()))
             head += 1
         else:
             made.append((number, line))
     return Moved("\n".join(line for _, line in made) + "\n", tuple(number for number, _ in made))
-
-
-def _indentation(line: str) -> str:
-    return line[: len(line) - len(line.lstrip())]

@@ -21,7 +21,7 @@ MARK = "# "
 _FUNCTION = re.compile(r"^def \w+\(")
 _HEAD = re.compile(r"^def (\w+)\(.*\)(?=:$)")
 _LAUNCH = re.compile(r"^    (\w+)\[.+?\]\(")
-_ALLOCATION = re.compile(r"^\s*\w+ = tl\.(?:alloc_ub|alloc_mask)\(.*\)$")
+ALLOCATION = re.compile(r"^\s*(\w+) = tl\.(?:alloc_ub|alloc_mask)\(.*\)$")
 _CALL = re.compile(r"^ +(?:\w+ = )?tl\.(\w+)\((.*)\)$")
 _PARAMETER = re.compile(r"^ +(\w+): tl\.(?:input|inout|output)\(")
 _LINE = re.compile(r"^(\w+)(?: = |: )")
@@ -45,7 +45,7 @@ def quoted(program: str, asked: str) -> str:
             known = computed | said
             new = [] if name in said else [*question.seen_through(name, known), name]
             new = new[-1:] if _PARAMETER.match(line) else new
-            made[place:place] = [f"{_indentation(line)}{MARK}{question.lines[one]}" for one in new]
+            made[place:place] = [f"{indentation(line)}{MARK}{question.lines[one]}" for one in new]
             place += len(new)
             said |= set(new)
         made.append(line)
@@ -74,11 +74,11 @@ def _with_heads(lines: list[str]) -> list[str]:
 def _place(made: list[str], line: str, question: _Question) -> int:
     """Where quotes of the line after these go: before what it needs that is no value of the graph,
     which is part of it."""
-    indentation = _indentation(line)
+    depth = indentation(line)
     place = len(made)
-    while place and _CALL.match(made[place - 1]) and _indentation(made[place - 1]) == indentation:
+    while place and _CALL.match(made[place - 1]) and indentation(made[place - 1]) == depth:
         before = made[place - 1]
-        if not _ALLOCATION.match(before) and not question.is_part(before):
+        if not ALLOCATION.match(before) and not question.is_part(before):
             break
         place -= 1
     return place
@@ -93,7 +93,7 @@ def is_quote(line: str) -> bool:
     return line.lstrip().startswith(MARK)
 
 
-def _indentation(line: str) -> str:
+def indentation(line: str) -> str:
     return line[: len(line) - len(line.lstrip())]
 
 
@@ -120,7 +120,7 @@ class _Question:
         if (taken := _PARAMETER.match(line)) is not None:
             tensor = taken[1]
             yield from (one for one in (tensor, self.outputs.get(tensor)) if one in self.lines)
-        elif (call := _CALL.match(line)) is not None and not _ALLOCATION.match(line):
+        elif (call := _CALL.match(line)) is not None and not ALLOCATION.match(line):
             given = arguments(call[2])
             if call[1] != "store" and given:
                 value = self._value(given[1 if call[1] == "load" else 0])
