@@ -44,7 +44,9 @@ if [ ! -e "$here/tokenizer" ]; then
 fi
 if [ ! -e "$here/sft/model.safetensors" ]; then
     step "supervised training"
-    forge train sft "$data"/{kernel,variant,repair,document}.jsonl --eval "$data/validation.jsonl" \
+    held=() # few operators leave nothing to validate with
+    [ -s "$data/validation.jsonl" ] && held=(--eval "$data/validation.jsonl")
+    forge train sft "$data"/{kernel,variant,repair,document}.jsonl "${held[@]}" \
         --model "${MODEL:-scratch-30m}" --tokenizer "$here/tokenizer" --recipe embedded \
         --set max_steps="${STEPS:-1500}" --out "$here/sft" --resume | tail -3
 fi
