@@ -42,3 +42,15 @@ def test_what_is_drawn_twice_is_two_values() -> None:
     ]
     found = ordered(replace(graph, nodes=drawn))
     assert sum("rand_like" in node.op for node in found.nodes) == 2
+
+
+def test_what_changes_nothing_is_left_out_but_not_as_a_result() -> None:
+    def shift(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        return x[:, :-1].clone() + x[:, 1:], x.clone()
+
+    with LiveModule(shift, [torch.rand(9, 40)], "shift") as module:
+        found = ordered(module.graph)
+    ops = [node.op.removeprefix("aten.") for node in found.nodes]
+    assert ops == ["slice.Tensor", "slice.Tensor", "add.Tensor", "clone.default"]
+    ends = [node.args[2:] for node in found.nodes[:2]]
+    assert ends == [[0, -1], [1, 9223372036854775807]]

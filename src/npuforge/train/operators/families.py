@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from npuforge.train.operators.composed import composed, layout
 from npuforge.train.operators.graphs import chain, graph
 from npuforge.train.operators.optimisers import optimiser
 from npuforge.train.operators.sketch import Sketch
@@ -293,4 +294,6 @@ FAMILIES: dict[str, tuple[Family, float]] = {
     "pooling": (pooling, 4.0),
     "movement": (movement, 9.0),
     "casting": (casting, 5.0),
+    "composed": (composed, 24.0),
+    "layout": (layout, 5.0),
 }

@@ -60,6 +60,11 @@ class Cast(msgspec.Struct, frozen=True):
     from_whole: list[str]
 
 
+class Stages(msgspec.Struct, frozen=True):
+    same: list[str]
+    end: list[str]
+
+
 class Tables(msgspec.Struct, frozen=True):
     pointwise: Pointwise
     fold: Fold
@@ -69,6 +74,7 @@ class Tables(msgspec.Struct, frozen=True):
     pool: Pool
     move: Move
     cast: Cast
+    stage: Stages
 
 
 @cache
