@@ -78,7 +78,7 @@ def grow(
             warnings.simplefilter("ignore")
             with LiveModule.of_text(drawn.source, OPERATOR) as live:
                 bench = Bench(live, soc)
-                grown.structure = structure(bench.graph)
+                grown.structure = structure(bench.canonical)
                 if grown.structure in avoid:
                     grown.reason = "its structure is kept for evaluation"
                     return grown
@@ -123,10 +123,10 @@ def _varied(teacher: _Teacher, count: int, avoid: Collection[str]) -> Iterator[R
     known = [bench.graph]
     for _ in range(count):
         graph = varied(rng.choice(known), rng)
-        kind = structure(graph)
+        other = Bench(bench.module, bench.soc, cases=(), graph=graph)
+        kind = structure(other.canonical)
         if kind in avoid:
             continue
-        other = Bench(bench.module, bench.soc, cases=(), graph=graph)
         try:
             plan = planner.plan(other.canonical, bench.soc, most=1)
             again = _Teacher(teacher.drawn, other, plan, kind, 0.0)
