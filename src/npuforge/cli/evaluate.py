@@ -107,6 +107,7 @@ def sample(
     with new_file(out) as file:
         for number, answers in enumerate(sampler.answers(known, how), 1):
             file.write(msgspec.json.encode(answers) + b"\n")
+            file.flush()
             tokens += answers.tokens
             click.echo(f"{number} {answers.name}: {answers.tokens} tokens, {answers.cut} cut off")
     click.echo(f"{tokens} tokens: {out}")

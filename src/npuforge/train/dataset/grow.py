@@ -47,6 +47,8 @@ _BUILT = 1  # of these, how many may get as far as the twin, which takes a secon
 _COMPARED = 0.35  # share of operators whose variants are compared
 _NOTABLE = 1.05  # times as slow, to be called slower
 _SIZES = 3  # other sizes each operator is planned for
+# What a graph that was made up may come to: no plan, no program, an axis of no elements.
+_UNFIT = (NpuforgeError, TileError, ArithmeticError)
 
 
 @dataclass(slots=True)
@@ -89,8 +91,10 @@ def grow(
                     *_resized(teacher),
                     *_varied(teacher, variants, avoid),
                 ]
-    except (NpuforgeError, TileError) as error:
-        grown.reason = (str(error).splitlines() or [type(error).__name__])[0]
+    except Exception as error:  # hours of growth do not end with one operator that finds a fault
+        said = (str(error).splitlines() or [""])[0]
+        known = isinstance(error, NpuforgeError | TileError)
+        grown.reason = said if known and said else f"{type(error).__name__}: {said}"
     if not grown.records and not grown.reason:
         grown.reason = "not proven"
     return grown
@@ -102,17 +106,17 @@ def _resized(teacher: _Teacher) -> Iterator[Record]:
     bench = teacher.bench
     known = {teacher.program}
     for _ in range(_SIZES):
-        graph = resized(bench.graph, rng)
-        if graph is None:
-            return
-        other = Bench(bench.module, bench.soc, graph=graph)
         try:
+            graph = resized(bench.graph, rng)
+            if graph is None:
+                return
+            other = Bench(bench.module, bench.soc, graph=graph)
             plan = planner.plan(other.canonical, bench.soc, most=1)
             again = _Teacher(teacher.drawn, other, plan, teacher.structure, 0.0)
             if again.program not in known:
                 known.add(again.program)
                 yield from again.kernel()
-        except (NpuforgeError, TileError):
+        except _UNFIT:
             continue
 
 
@@ -122,17 +126,17 @@ def _varied(teacher: _Teacher, count: int, avoid: Collection[str]) -> Iterator[R
     bench = teacher.bench
     known = [bench.graph]
     for _ in range(count):
-        graph = varied(rng.choice(known), rng)
-        other = Bench(bench.module, bench.soc, cases=(), graph=graph)
-        kind = structure(other.canonical)
-        if kind in avoid:
-            continue
         try:
+            graph = varied(rng.choice(known), rng)
+            other = Bench(bench.module, bench.soc, cases=(), graph=graph)
+            kind = structure(other.canonical)
+            if kind in avoid:
+                continue
             plan = planner.plan(other.canonical, bench.soc, most=1)
             again = _Teacher(teacher.drawn, other, plan, kind, 0.0)
             yield from again.interpreted()
             known.append(graph)
-        except (NpuforgeError, TileError):
+        except _UNFIT:
             continue
 
 
