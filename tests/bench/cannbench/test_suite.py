@@ -90,6 +90,31 @@ def test_the_planner_and_then_its_answer(
     assert given.attempt(task, 1, tmp_path / "none").state == "missing"
 
 
+def test_a_row_too_long_for_the_first_program_gets_one_of_its_own(
+    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A smaller case stands in for it, which the first program does take."""
+    folder = place / "tasks" / "level1" / "scaled_add"
+    shares = GOLDEN.replace(
+        "    return wide.to(x.dtype)",
+        """
+    return (wide / (wide.abs().amax(-1, keepdim=True) + 1.0)).to(x.dtype)""",
+    )
+    (folder / "golden.py").write_text(shares)
+    long = CASES.replace("[[64, 33], [64, 33]]", "[[4, 100000], [4, 100000]]")
+    (folder / "cases.yaml").write_text(long.replace("[-.inf, .inf]", "[-1, 1]"))
+    changed = msgspec.structs.replace(
+        protocol.load(),
+        here=protocol.Here(judged_elements=10_000, checked_elements=2_000, tuned=1),
+    )
+    monkeypatch.setattr(protocol, "load", lambda: changed)
+    suite = open_suite(Settings(suite="cannbench", path=str(place)))
+    planned = suite.attempt(suite.tasks()[0], 0, tmp_path)
+    assert (planned.state, planned.published, planned.strict) == ("judged", True, True)
+    assert planned.scores["cases_scaled"] == 1.0
+    assert {path.name for path in (tmp_path / "answer").iterdir()} == {"program0", "program1"}
+
+
 def test_an_answer_in_half_precision_scores_nothing(place: Path, tmp_path: Path) -> None:
     """Written for a reference that rounds to half precision, judged where it does not."""
     folder = place / "tasks" / "level1" / "scaled_add"

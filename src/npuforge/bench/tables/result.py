@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from npuforge.bench.attempt import Cheat
@@ -64,6 +64,13 @@ class RowResult:
     unplanned: str | None = None
     unusable: str | None = None
     error: str | None = None
+
+    def begun(self, program: Program) -> None:
+        """A program's turn: what an earlier one gave, which did not take the row, is forgotten."""
+        assert self.case is not None
+        fresh = RowResult(self.number, program, case=Case(self.case.shapes, self.case.dtypes))
+        for kept in fields(self):
+            setattr(self, kept.name, getattr(fresh, kept.name))
 
     @property
     def time_us(self) -> float | None:

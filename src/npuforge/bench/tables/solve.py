@@ -119,7 +119,8 @@ class _Solver:
 
     def ran(self, result: RowResult, known: _Known) -> bool:
         """Run and judge the row; False where the program does not take its sizes."""
-        result.program = program = known.program
+        program = known.program
+        result.begun(program)
         if program.program is None:
             told = program.diagnostics[0].message if program.diagnostics else "it does not compile"
             result.error = told
@@ -130,7 +131,11 @@ class _Solver:
             lambda found, row, mode: self.judged(found, known, row, mode),
         )
         if taken and result.error is None and result.unusable is None:
-            self.time(result)
+            try:
+                self.time(result)
+            except UsageError as error:  # it takes the smaller row that stood in, but not this one
+                result.error = f"not supported: {error}"
+                return False
         return taken
 
     def judged(self, result: RowResult, known: _Known, row: int, mode: Mode) -> bool:
