@@ -159,6 +159,17 @@ def test_what_lies_turned_is_transposed() -> None:
     )
 
 
+def test_what_lies_turned_beside_masks_is_laid_straight_first() -> None:
+    def larger(x: Any, y: Any, rows: Any) -> Any:
+        return torch.where(rows[:, None] & (x.t() > y), x.t(), y)
+
+    agree(
+        larger,
+        [normal(33, 150), normal(150, 33, seed=1), normal(150, seed=2) > 0],
+        [normal(300, 5), normal(5, 300, seed=1), normal(5, seed=2) > 0],
+    )
+
+
 def test_reversed_lines() -> None:
     agree(lambda x: x.flip(-1) + x, [normal(4, 5000)], [normal(3, 37)])
 

@@ -9,7 +9,7 @@ are interned: the same computation at the same index is one item.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cmp_to_key
 from itertools import permutations
@@ -99,6 +99,12 @@ class Nest:
         number = max(self.sizes, default=-1) + 1
         self.sizes[number] = size
         return number
+
+    def loaded(self, wanted: Callable[[Access], bool]) -> list[Value]:
+        """The values, each once, that are read from memory in such a way."""
+        items = {id(item) for item in self.items if item.access is not None and wanted(item.access)}
+        found = {id(value): value for value in self._values if self.of_value[id(value)] & items}
+        return [value for value in found.values() if isinstance(value, Load)]
 
     # Building items
 

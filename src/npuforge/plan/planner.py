@@ -67,7 +67,11 @@ class Planner:
         if not sets:
             nest = nest_of(roots, self.example, explicit=True)
             nest.merge_axes()
-            self.stream(nest)
+            turned = _turned_under_masks(nest)
+            if turned:
+                self.hold(turned, roots)
+            else:
+                self.stream(nest)
             return
         if len(sets) == 1 and (self.within_tiles(roots) or self.in_two_loops(roots)):
             return
@@ -339,6 +343,19 @@ def _turned(access: Access, axes: Sequence[Axis]) -> bool:
         and access.strides.get(axes[-1]) not in (one, None)
         and (access.strides.get(axes[-2]) == one)
     )
+
+
+def _turned_under_masks(nest: Nest) -> list[Value]:
+    """What lies turned in memory beside masks: a mask of two dimensions has whole rows only, which
+    a turned tile has not, so it is laid straight first."""
+    axes = nest.order()
+    masked = any(
+        item.kind == "map" and "bool" in {item.dtype, *(arg.dtype for arg in item.args)}
+        for item in nest.items
+    )
+    if not masked or any(_backwards(access, axes) for access in nest.accesses):
+        return []
+    return nest.loaded(lambda access: _turned(access, axes))
 
 
 def _backwards(access: Access, axes: Sequence[Axis]) -> bool:
