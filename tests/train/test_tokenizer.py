@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 from typing import Any
 
@@ -26,14 +25,35 @@ def test_any_text_comes_back(fitted: Any, text: str) -> None:
     assert fitted.decode(ids) == text
 
 
-def test_idioms_are_tokens_digits_stand_alone_and_lines_stay_apart(fitted: Any) -> None:
+def test_idioms_are_tokens_and_lines_stay_apart(fitted: Any) -> None:
     tokens = [fitted.decode([index]) for index in range(len(fitted))]
     assert "tl.alloc_ub(" in "|".join(tokens)
-    mixed = [text for text in tokens if len(text) > 1 and re.search(r"[\d\n]", text)]
-    assert mixed == []
-    assert len(fitted) == 314
-    ids = fitted("<think>\n1234\n</think>", add_special_tokens=False)["input_ids"]
-    assert [fitted.decode([i]) for i in ids] == ["<think>", "\n", *"1234", "\n", "</think>"]
+    assert [text for text in tokens if len(text) > 1 and "\n" in text] == []
+    assert len(fitted) <= 314
+    assert _tokens(fitted, "<think>\n1234\n</think>") == [
+        "<think>",
+        "\n",
+        *"1234",
+        "\n",
+        "</think>",
+    ]
+
+
+def test_what_is_copied_from_the_question_stands_alone(fitted: Any) -> None:
+    pieces = fitted.backend_tokenizer.pre_tokenizer.pre_tokenize_str
+    asked = [piece for piece, _ in pieces("v13 = add.Tensor(xa, v2): float16[na, nb - 1]")]
+    written = [piece for piece, _ in pieces("tl.add(v13[:m], xa_in[:m], v2[:m])")]
+    for found in (asked, written):
+        assert [piece for piece in found if piece in ("v", "xa", *"0123456789")][:3] == list("v13")
+        assert found.count("xa") == 1
+    assert {"float16", "na", "nb"} <= set(asked)
+    words = [piece for piece, _ in pieces("nothing like xavier, unavoidable")]
+    assert len(words) == 1
+
+
+def _tokens(fitted: Any, text: str) -> list[str]:
+    ids = fitted(text, add_special_tokens=False)["input_ids"]
+    return [fitted.decode([i]) for i in ids]
 
 
 def test_its_chat_template_marks_turns(fitted: Any) -> None:

@@ -73,7 +73,7 @@ def _run_options(command: Command) -> Command:
 
 @train.command()
 @click.argument("data", nargs=-1, required=True, type=_FILE)
-@click.option("--vocab", type=click.IntRange(min=1), default=8192, show_default=True, help="Size.")
+@click.option("--vocab", type=click.IntRange(min=1), default=2048, show_default=True, help="Size.")
 @click.option("--out", required=True, type=_FOLDER, help="The tokenizer's folder.")
 @json_option
 def tokenizer(data: tuple[Path, ...], vocab: int, out: Path, json_out: str | None) -> int:

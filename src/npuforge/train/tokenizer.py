@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """A byte-level BPE tokenizer fitted to our records.
 
-A line is one word to it, save that every digit stands alone: idioms of the language
-(`tl.alloc_ub(`, runs of leading blanks) become single tokens, numbers keep their digits, and no
-token crosses a newline.
+What is copied from the question stands alone: names of tensors, values and extents, element types,
+the digits of numbers. `xa` is the same token wherever it is read or written; with tokens across
+names (`, xa_wide[:`) a model has to learn every pair of an operation and a name by itself. What
+lies between is one word: idioms of the language (`tl.alloc_ub(`, leading blanks) become single
+tokens, and no token crosses a newline.
 """
 
 from __future__ import annotations
@@ -29,7 +31,12 @@ CHAT_TEMPLATE = (
     f"{{% if add_generation_prompt %}}{BEGIN}assistant\n{{% endif %}}"
 )
 
-_WORDS = r"\n|\d|[^\n\d]+"
+_APART = (
+    r"\n",
+    r"\b(?:b?float|u?int)(?:8|16|32|64)\b",
+    r"\d",
+    r"(?<![A-Za-z_.])(?:[xn][a-z]{1,2}|[vykw])(?![A-Za-z])",  # xa of xa_in, nb, v of v12
+)
 _LONGEST = 24  # bytes: an idiom, not a whole statement learned by heart
 _ALPHABET = 256
 _SMALLEST = _ALPHABET + len((PAD, BEGIN, END)) + len(THINK)
@@ -93,7 +100,7 @@ def _train(texts: Iterable[str], vocabulary: int) -> Any:
     backend = tokenizers.Tokenizer(models.BPE())
     backend.pre_tokenizer = pre_tokenizers.Sequence(
         [
-            pre_tokenizers.Split(tokenizers.Regex(_WORDS), "isolated"),
+            pre_tokenizers.Split(tokenizers.Regex("|".join(_APART)), "isolated"),
             pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
         ]
     )
