@@ -369,6 +369,20 @@ def test_running_sums_forwards_backwards_and_down() -> None:
     agree(scans, [normal(30, 3000)], [normal(5, 70)], loose=30.0)
 
 
+@pytest.mark.parametrize("axis", [-1, 0])
+def test_running_extremes_and_their_places(axis: int) -> None:
+    def extremes(x: Any) -> Any:
+        return *torch.cummax(x, axis), *torch.cummin(x, axis)
+
+    def case(rows: int, cols: int) -> list[torch.Tensor]:
+        x = normal(rows, cols).round()  # many are equal
+        x[1, cols // 2 :: 7] = torch.nan
+        x[2, ::5] = torch.inf
+        return [x]
+
+    agree(extremes, case(30, 3000), case(5, 70))
+
+
 def test_running_products_stay_in_order() -> None:
     def products(x: Any) -> Any:
         return x.cumprod(-1)

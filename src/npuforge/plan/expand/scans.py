@@ -5,11 +5,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from npuforge.plan.arith import cast, is_float
+from npuforge.plan.arith import apply, cast, constant, is_float
 from npuforge.plan.expand.rules import refuse, rule
-from npuforge.plan.values import Load, Special, Value, is_whole, results
+from npuforge.plan.values import Iota, Load, Special, Value, is_whole, results
 from npuforge.plan.views import cut
 from npuforge.spec.graph import Node
+
+
+_EXACT = 1 << 24  # places that float32 tells apart
 
 
 def _scan(node: Node, kind: str, x: Value, axis: int, *, backwards: bool = False) -> Value:
@@ -17,9 +20,14 @@ def _scan(node: Node, kind: str, x: Value, axis: int, *, backwards: bool = False
         raise refuse(node, "scans of whole numbers are not planned")
     if not x.shape:
         return cast(x, node.type.dtype)
+    return _scan_of(kind, x, axis, node.type.dtype, backwards=backwards, name=node.name)
+
+
+def _scan_of(
+    kind: str, x: Value, axis: int, dtype: str, *, backwards: bool = False, name: str = ""
+) -> Value:
     data = {"kind": kind, "axis": axis % len(x.shape), "backwards": backwards}
-    special = Special("scan", (x,), (x.shape,), (node.type.dtype,), data, node.name)
-    return results(special)[0]
+    return results(Special("scan", (x,), (x.shape,), (dtype,), data, name))[0]
 
 
 @rule("aten.cumsum.default")
@@ -30,6 +38,31 @@ def _cumsum(node: Node, x: Value, axis: int, **_: Any) -> Value:
 @rule("aten.cumprod.default")
 def _cumprod(node: Node, x: Value, axis: int, **_: Any) -> Value:
     return _scan(node, "cumprod", x, axis)
+
+
+@rule("aten.cummax.default")
+def _cummax(node: Node, x: Value, axis: int) -> tuple[Value, Value]:
+    return _extreme(node, "cummax", x, axis)
+
+
+@rule("aten.cummin.default")
+def _cummin(node: Node, x: Value, axis: int) -> tuple[Value, Value]:
+    return _extreme(node, "cummin", x, axis)
+
+
+def _extreme(node: Node, kind: str, x: Value, axis: int) -> tuple[Value, Value]:
+    """Running extremes, and where each was found: the last place whose element is the extreme so
+    far. From the first that is not a number on, that is the extreme."""
+    values = _scan(node, kind, x, axis)
+    if not x.shape:
+        return values, constant(0, "int64")
+    axis %= len(x.shape)
+    if (x.shape[axis].known or 0) > _EXACT:
+        raise refuse(node, "places in an axis that long are not planned")
+    place = cast(Iota(x.shape, "int64", axis), "float32")
+    new = apply("or", "bool", apply("eq", "bool", x, values), apply("isnan", "bool", x))
+    found = apply("where", "float32", new, place, 0.0)
+    return values, cast(_scan_of("cummax", found, axis, "float32"), "int64")
 
 
 @rule("aten.flip.default")
