@@ -211,3 +211,12 @@ def test_buffers_that_can_never_fit_are_refused_with_their_sizes() -> None:
     finding = caught.value.findings[0]
     assert finding.rule == "TL-10"
     assert "240128" in finding.message
+
+
+def test_a_conversion_that_the_hardware_has_not_is_an_error_of_the_program() -> None:
+    buffers = "a = tl.alloc_ub(64, dtype=tl.uint32)\nb = tl.alloc_ub(64, dtype=tl.int32)"
+    with pytest.raises(TileError) as caught:
+        lowered(buffers, "with tl.compute():\n    tl.fill(a, 1)\n    tl.cast(b, a)")
+    (finding,) = caught.value.findings
+    assert finding.rule == "TL-09"
+    assert finding.message == "there is no conversion from uint32 to int32"

@@ -17,8 +17,9 @@ class Step:
     mode: str
 
 
-def cast_steps(source: DType, target: DType, rounding: str) -> list[Step]:
-    """The instructions that convert `source` to `target`; none where nothing changes."""
+def cast_steps(source: DType, target: DType, rounding: str) -> list[Step] | None:
+    """The instructions that convert `source` to `target`; an empty list where nothing changes, and
+    None where there are no such instructions."""
     first, last = _device_name(source), _device_name(target)
     wanted = _mode(source, target, rounding)
     if first == last and (rounding == "none" or source.kind != "float"):
@@ -26,7 +27,9 @@ def cast_steps(source: DType, target: DType, rounding: str) -> list[Step]:
     direct = library.casts().get((first, last))
     if direct is not None:
         return [Step(target, wanted if wanted in direct else direct[0])]
-    path = library.cast_paths()[first, last]
+    path = library.cast_paths().get((first, last))
+    if path is None:
+        return None
     stops = [*path.through, last]
     return [
         # CAST_TRUNC in a path marks the step that rounds; the others are exact.

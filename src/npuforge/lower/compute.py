@@ -20,6 +20,7 @@ from npuforge.tile import ops
 from npuforge.tile.expr import Binary, Call, Const, Expr, Type, align_up, fold, mul
 from npuforge.tile.forms import broadcast_of
 from npuforge.tile.ir import Op, View
+from npuforge.tile.source import Finding, TileError
 
 Lines = list[str]
 
@@ -256,6 +257,10 @@ def _copy_tile(dst: View, src: View, context: Context) -> Lines:
 def _cast(op: Op, context: Context) -> Lines:
     dst, src = op.outs[0], _first_view(op)
     steps = cast_steps(_dtype(src), _dtype(dst), str(op.attrs["round"]))
+    if steps is None:
+        said = f"there is no conversion from {_dtype(src).name} to {_dtype(dst).name}"
+        fix = "use buffers of a type that has one"
+        raise TileError([Finding("TL-09", op.span, said, fix)])
     if len(steps) == 1:
         return context.each_row(
             [dst, src], f"Cast({{0}}, {{1}}, RoundMode::{steps[0].mode}, {{n}});"
