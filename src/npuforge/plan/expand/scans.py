@@ -11,7 +11,6 @@ from npuforge.plan.values import Iota, Load, Special, Value, is_whole, results
 from npuforge.plan.views import cut
 from npuforge.spec.graph import Node
 
-
 _EXACT = 1 << 24  # places that float32 tells apart
 
 
