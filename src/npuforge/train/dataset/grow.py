@@ -20,7 +20,6 @@ from npuforge.generate.lm.task import OPERATOR, question
 from npuforge.lower.compiler import Lowered
 from npuforge.lower.tiling import Tiling, compute_tiling
 from npuforge.plan import Plan, planner
-from npuforge.tile.source import TileError
 from npuforge.train.dataset.faults import faults, seeded
 from npuforge.train.dataset.interpreted import does
 from npuforge.train.dataset.reasoning import reasoning, schedules
@@ -48,7 +47,7 @@ _COMPARED = 0.35  # share of operators whose variants are compared
 _NOTABLE = 1.05  # times as slow, to be called slower
 _SIZES = 3  # other sizes each operator is planned for
 # What a graph that was made up may come to: no plan, no program, an axis of no elements.
-_UNFIT = (NpuforgeError, TileError, ArithmeticError)
+_UNFIT = (NpuforgeError, ArithmeticError)
 
 
 @dataclass(slots=True)
@@ -93,8 +92,8 @@ def grow(
                 ]
     except Exception as error:  # hours of growth do not end with one operator that finds a fault
         said = (str(error).splitlines() or [""])[0]
-        known = isinstance(error, NpuforgeError | TileError)
-        grown.reason = said if known and said else f"{type(error).__name__}: {said}"
+        known = isinstance(error, NpuforgeError) and said
+        grown.reason = said if known else f"{type(error).__name__}: {said}"
     if not grown.records and not grown.reason:
         grown.reason = "not proven"
     return grown

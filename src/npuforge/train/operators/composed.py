@@ -12,7 +12,7 @@ from npuforge.train.operators.tables import tables
 
 
 def composed(sketch: Sketch) -> list[str]:
-    """Two to four stages over one shape."""
+    """One to three stages over one shape, and often an end that has another."""
     rng = sketch.rng
     stage = _Stage(sketch, _even(sketch.shape(rng.choice((2, 2, 3, 3, 4)), most=1 << 22)))
     value = sketch.tensor(stage.shape, stage.dtype)
