@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 import torch
 
+from npuforge.generate.lm.course import Choice, Course
 from npuforge.train.evaluate.decode import decode, draw
 from npuforge.train.evaluate.prompts import Prompt
 from npuforge.train.evaluate.sample import Sampler, Sampling
@@ -43,12 +46,44 @@ def test_answers_are_those_of_the_library(
         for row, text in zip(wanted, texts, strict=True)
     ]
     for end in (words.eos_token_id, plain[0][3]):
-        found = decode(sampler.net, given, 2, _MOST, end, 0.001, 0.5, generator)
+        known = replace(sampler.known, end=end)
+        found = [Course(known, None) for _ in range(2 * len(texts))]
+        decode(sampler.net, given, found, _MOST, 0.001, 0.5, generator)
         for place, row in enumerate(plain):
             cut = row[: row.index(end)] if end in row else row
             for answer in found[2 * place : 2 * place + 2]:
                 assert answer.tokens == cut
                 assert answer.ended == (end in row)
+
+
+@dataclass(slots=True)
+class _TakesBack(Course):
+    """Takes its first tokens back, every other one at a time, before it goes on."""
+
+    left: int = 5
+
+    def take(self, drawn: int, choices: Sequence[Choice]) -> tuple[int, int]:
+        token, _ = Course.take(self, drawn, choices)
+        if not self.left or len(self.tokens) < 4:
+            return token, 0
+        self.left -= 1
+        again = self.tokens[-3]
+        del self.tokens[-2:]
+        return again, 2  # two that were read; the last one was not
+
+
+def test_what_was_taken_back_leaves_no_trace(start: Path) -> None:
+    """Greedy answers are the same, although some rows of the batch went back and forth."""
+    sampler = Sampler(str(start))
+    texts = ["op: exp(x0), 7 elements", "v0 = exp(x0), 14 elements\nreturn"]
+    given = sampler.words(texts, return_tensors="pt", padding=True, add_special_tokens=False)
+    plain = [Course(sampler.known, None) for _ in texts]
+    back = [_TakesBack(sampler.known, None), Course(sampler.known, None)]
+    for courses in (plain, back):
+        generator = torch.Generator().manual_seed(0)
+        decode(sampler.net, given, courses, _MOST, 0.001, 0.5, generator)
+    assert [one.tokens for one in back] == [one.tokens for one in plain]
+    assert len(plain[0].tokens) == _MOST
 
 
 def test_only_the_likeliest_are_drawn() -> None:

@@ -87,6 +87,12 @@ def prompts(suite: str, path: Path | None, out: Path) -> None:
     help="Where an answer is cut off.",
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="What is drawn with.")
+@click.option(
+    "--guided/--free",
+    default=True,
+    show_default=True,
+    help="The compiler refuses lines that cannot stand, as they are written.",
+)
 def sample(
     model: str,
     asked: tuple[Path, ...],
@@ -95,13 +101,20 @@ def sample(
     temperature: float,
     most_tokens: int,
     seed: int,
+    guided: bool,
 ) -> None:
     """Have MODEL answer the prompts of ASKED, or the tasks of a dataset."""
     from npuforge.train.evaluate.prompts import read_prompts  # noqa: PLC0415
     from npuforge.train.evaluate.sample import Sampler, Sampling  # noqa: PLC0415
 
     known = read_prompts(asked)
-    how = Sampling(samples=samples, temperature=temperature, most_tokens=most_tokens, seed=seed)
+    how = Sampling(
+        samples=samples,
+        temperature=temperature,
+        most_tokens=most_tokens,
+        seed=seed,
+        guided=guided,
+    )
     sampler = Sampler(model)
     tokens = 0
     with new_file(out) as file:

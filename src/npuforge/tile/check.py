@@ -41,11 +41,12 @@ def check_program(program: TileProgram) -> None:
     """Raise `TileError` with every rule broken."""
     findings = Findings()
     for launch in program.launches():
-        _check_kernel(launch.kernel, findings)
+        check_kernel(launch.kernel, findings)
     findings.stop_if_any()
 
 
-def _check_kernel(kernel: Kernel, findings: Findings) -> None:
+def check_kernel(kernel: Kernel, findings: Findings) -> None:
+    """Note every rule broken in one kernel."""
     facts = kernel.facts
     written: set[str] = set()
     _check_masks(kernel, findings)

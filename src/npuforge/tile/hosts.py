@@ -38,13 +38,20 @@ _ATTRIBUTES: Mapping[str, Type] = {"float": Type.FLOAT, "int": Type.INT, "bool":
 def typed_program(parsed: ParsedProgram, chip: Mapping[str, int]) -> TileProgram:
     """The whole program, typed; raises `TileError` with everything that is wrong."""
     findings = Findings()
-    typist = _HostTypist(parsed, findings, chip)
-    host = typist.host()
+    host, launched = typed_host(parsed, chip, findings)
     for name, function in parsed.kernels.items():
-        if name not in typist.launched:
+        if name not in launched:
             findings.add("TL-02", function, f"kernel {name!r} is never launched")
     findings.stop_if_any()
     return TileProgram(host.name, host, parsed.source)
+
+
+def typed_host(
+    parsed: ParsedProgram, chip: Mapping[str, int], findings: Findings
+) -> tuple[Host, set[str]]:
+    """The host function as far as it can be typed, and the kernels it launches."""
+    typist = _HostTypist(parsed, findings, chip)
+    return typist.host(), typist.launched
 
 
 @dataclass(slots=True)

@@ -67,11 +67,22 @@ _ATTRIBUTES_OF_TENSORS = frozenset({"shape", "numel"})
 def parse(text: str | bytes) -> ParsedProgram:
     """The functions of the program in `text`; raises `TileError` with every construct refused."""
     source = _decoded(text)
+    return functions(constructs(source), source)
+
+
+def constructs(source: str) -> ast.Module:
+    """The syntax tree of a text that has only what the language has; `TileError` otherwise."""
     _limit_size(source)
     tree = _python(source)
     findings = Findings()
     _limit_constructs(tree, findings)
     findings.stop_if_any()
+    return tree
+
+
+def functions(tree: ast.Module, source: str) -> ParsedProgram:
+    """The kernels and the host function of a tree; `TileError` where they are not as they must."""
+    findings = Findings()
     program = _functions(tree, source, findings)
     findings.stop_if_any()
     assert program is not None

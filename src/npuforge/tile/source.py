@@ -82,6 +82,10 @@ class Findings:
     def __bool__(self) -> bool:
         return bool(self._found)
 
+    def all(self) -> list[Finding]:
+        """In the order in which they were noted."""
+        return list(self._found)
+
     def stop_if_any(self) -> None:
         """Raise what was found so far."""
         if self._found:

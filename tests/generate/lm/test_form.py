@@ -4,25 +4,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from tests.generate.lm.taught import SOC, Written, written
 
 from npuforge.errors import UsageError
-from npuforge.generate.live import LiveModule
-from npuforge.generate.lm.form import complete, plain
+from npuforge.generate.lm.form import complete
 from npuforge.generate.lm.inline import hoisted
 from npuforge.generate.lm.quoted import is_quote, quoted
 from npuforge.generate.lm.single import arguments, single
-from npuforge.generate.lm.task import canonical, task_text
-from npuforge.plan import planner
 from npuforge.tile import read_program
 from npuforge.tile.interpret import interpret
 
-_SOC = "910b2"
 _X = torch.linspace(-3.0, 3.0, 7 * 40).reshape(7, 40)
 
 
@@ -37,38 +33,26 @@ class _Loss(torch.nn.Module):
         return torch.nn.functional.smooth_l1_loss(x, y)
 
 
-class _Written(NamedTuple):
-    planned: str
-    taught: str
-
-
-def _written(module: Callable[..., Any], *inputs: torch.Tensor) -> _Written:
-    with LiveModule(module, list(inputs), "op") as live:
-        graph, _ = canonical(live.graph)
-    planned = planner.plan(graph, _SOC).variants[0].program
-    return _Written(planned, plain(planned, task_text(graph)))
-
-
 @pytest.fixture(scope="module")
-def norm() -> _Written:
-    return _written(_Norm(), _X, torch.ones(40))
+def norm() -> Written:
+    return written(_Norm(), _X, torch.ones(40))
 
 
 def _result(program: str, **inputs: torch.Tensor) -> np.ndarray[Any, Any]:
-    typed = read_program(program, _SOC)
+    typed = read_program(program, SOC)
     found = interpret(typed, {name: value.numpy() for name, value in inputs.items()}, {})
     return found["y"].values()
 
 
-def test_the_taught_form_computes_the_same(norm: _Written) -> None:
+def test_the_taught_form_computes_the_same(norm: Written) -> None:
     weight = torch.linspace(0.5, 1.5, 40)
     assert "tl.fit(op" in norm.taught
     want = _Norm()(_X, weight).numpy()
-    for program in (norm.planned, complete(norm.taught, _SOC).text):
+    for program in (norm.planned, complete(norm.taught, SOC).text):
         assert np.allclose(_result(program, xa=_X, xb=weight), want, atol=1e-5)
 
 
-def test_every_value_of_a_block_is_written_once(norm: _Written) -> None:
+def test_every_value_of_a_block_is_written_once(norm: Written) -> None:
     block = re.search(r"with tl\.compute\(\):\n((?: {12}.*\n)+)", norm.taught)
     assert block is not None
     calls = [line for line in block[1].splitlines() if line.lstrip().startswith("tl.")]
@@ -77,31 +61,31 @@ def test_every_value_of_a_block_is_written_once(norm: _Written) -> None:
 
 
 def test_what_is_carried_from_round_to_round_keeps_its_buffer() -> None:
-    written = _written(_Loss(), torch.randn(512, 1000), torch.randn(512, 1000))
-    taught = complete(written.taught, _SOC).text
+    made = written(_Loss(), torch.randn(512, 1000), torch.randn(512, 1000))
+    taught = complete(made.taught, SOC).text
     given, wanted = torch.randn(512, 1000), torch.randn(512, 1000)
     want = _Loss()(given, wanted).numpy()
     assert np.allclose(_result(taught, xa=given, xb=wanted), want, atol=1e-5)
 
 
-def test_a_tile_that_was_sized_fits(norm: _Written) -> None:
+def test_a_tile_that_was_sized_fits(norm: Written) -> None:
     """The compiler's own arithmetic, as the planner has it."""
     numbers = r"\(tl\.ub_bytes\(\) - .*\) // \("
     assert re.search(numbers, norm.planned)
-    assert re.search(numbers, complete(norm.taught, _SOC).text)
+    assert re.search(numbers, complete(norm.taught, SOC).text)
 
 
-def test_what_cannot_be_sized_is_said(norm: _Written) -> None:
+def test_what_cannot_be_sized_is_said(norm: Written) -> None:
     taught = norm.taught
     with pytest.raises(UsageError, match="not launched"):
-        complete(taught.replace("tl.fit(op", "tl.fit(other"), _SOC)
+        complete(taught.replace("tl.fit(op", "tl.fit(other"), SOC)
     with pytest.raises(UsageError, match="not closed"):
-        complete(taught.replace("tl.fit(op, k1_width)", "tl.fit(op, k1_width"), _SOC)
+        complete(taught.replace("tl.fit(op, k1_width)", "tl.fit(op, k1_width"), SOC)
     with pytest.raises(UsageError, match="takes a kernel"):
-        complete(taught.replace("tl.fit(op, k1_width)", "tl.fit(op, 1, 2)"), _SOC)
+        complete(taught.replace("tl.fit(op, k1_width)", "tl.fit(op, 1, 2)"), SOC)
 
 
-def test_buffers_are_allocated_where_they_are_used(norm: _Written) -> None:
+def test_buffers_are_allocated_where_they_are_used(norm: Written) -> None:
     taught = norm.taught.splitlines()
     for number, line in enumerate(taught):
         if "tl.alloc" in line:
@@ -121,13 +105,13 @@ def test_folds_over_columns_leave_their_tile_to_the_compiler() -> None:
             return torch.tanh(x).sum((1, 2))
 
     total, given = Total(), torch.randn(96, 30, 6, 40)
-    taught = _written(total, given).taught
+    taught = written(total, given).taught
     assert re.search(r"tl\.fit\(op, tl\.align_up\(\w+, 32\)\)", taught)
-    found = _result(complete(taught, _SOC).text, xa=given)
+    found = _result(complete(taught, SOC).text, xa=given)
     assert np.allclose(found, total(given).numpy(), atol=1e-4)
 
 
-def test_buffers_have_the_names_of_the_graphs_values(norm: _Written) -> None:
+def test_buffers_have_the_names_of_the_graphs_values(norm: Written) -> None:
     assert "# v" in norm.planned
     taught = norm.taught
     for line in (
@@ -140,7 +124,7 @@ def test_buffers_have_the_names_of_the_graphs_values(norm: _Written) -> None:
         assert line in taught, taught
 
 
-def test_lines_of_the_question_stand_before_what_they_become(norm: _Written) -> None:
+def test_lines_of_the_question_stand_before_what_they_become(norm: Written) -> None:
     lines = [line.strip() for line in norm.taught.splitlines()]
     for quote, after in (
         ("# xa: float32[na, nb]", "xa_in = "),
@@ -153,7 +137,7 @@ def test_lines_of_the_question_stand_before_what_they_become(norm: _Written) -> 
     assert norm.taught.count("# v1 = ") == 1
     head = next(line for line in lines if line.startswith("def op("))
     assert lines[lines.index(f"# {head.removesuffix(':')}") + 1].startswith("k1_width = ")
-    assert "#" not in complete(norm.taught, _SOC).text
+    assert "#" not in complete(norm.taught, SOC).text
 
 
 def test_views_and_helpers_are_part_of_what_is_computed() -> None:
@@ -163,7 +147,7 @@ def test_views_and_helpers_are_part_of_what_is_computed() -> None:
             return torch.nn.functional.elu(x * scale, 2.0)
 
     given = torch.randn(9, 8, 130).half(), torch.randn(8).half()
-    taught = _written(Centred(), *given).taught.splitlines()
+    taught = written(Centred(), *given).taught.splitlines()
     quotes = [line.strip() for line in taught if is_quote(line)]
     view = next(n for n, quote in enumerate(quotes) if "unsqueeze" in quote)
     assert "mul.Tensor" in quotes[view + 1]
@@ -188,15 +172,15 @@ def test_what_one_kernel_leaves_for_another_has_its_name() -> None:
             return x - x.sum(0, keepdim=True)
 
     given = torch.randn(3000, 700)
-    written = _written(Whitened(), given)
-    assert "tl.workspace" in written.taught
-    heads = re.findall(r"^def (op(?:_\d)?\(.*\)):$", written.taught, re.MULTILINE)
-    assert re.findall(r"^    # def (.*)$", written.taught, re.MULTILINE) == heads
-    *_, before, last = written.taught.split("@ascend_kernel")
+    made = written(Whitened(), given)
+    assert "tl.workspace" in made.taught
+    heads = re.findall(r"^def (op(?:_\d)?\(.*\)):$", made.taught, re.MULTILINE)
+    assert re.findall(r"^    # def (.*)$", made.taught, re.MULTILINE) == heads
+    *_, before, last = made.taught.split("@ascend_kernel")
     stored = re.search(r"tl\.store\((w\d)\b.*?, (v\d+)", before)
-    assert stored is not None, written.taught
-    assert re.search(rf"# {stored[2]} = .*\n +{stored[1]}_in = ", last), written.taught
-    found = _result(complete(written.taught, _SOC).text, xa=given)
+    assert stored is not None, made.taught
+    assert re.search(rf"# {stored[2]} = .*\n +{stored[1]}_in = ", last), made.taught
+    found = _result(complete(made.taught, SOC).text, xa=given)
     assert np.allclose(found, Whitened()(given).numpy(), atol=1e-3)
 
 
@@ -207,8 +191,8 @@ def test_a_value_in_two_types_has_two_buffers() -> None:
             return torch.where(mask, x, y) * mask
 
     given, other = torch.randn(64, 40), torch.randn(64, 40)
-    taught = _written(Gate(), given, other).taught
-    found = _result(complete(taught, _SOC).text, xa=given, xb=other)
+    taught = written(Gate(), given, other).taught
+    found = _result(complete(taught, SOC).text, xa=given, xb=other)
     assert np.allclose(found, Gate()(given, other).numpy())
     assert re.search(r"v0_? = tl\.alloc_mask", taught)
     assert re.search(r"v0_? = tl\.alloc_ub", taught)

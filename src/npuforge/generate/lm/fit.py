@@ -34,7 +34,7 @@ def resolved(program: str, soc: str) -> str:
     """The program as the language has it; `UsageError` (`TileError`) where it is none."""
     if _CALL not in program:
         return program
-    rough, calls = _replaced(program, lambda _kernel, _whole: _ROUGH)
+    rough, calls = _rough(program)
     codes = {code.kernel.name: code for code in lower(rough, soc).kernels}
     for kernel, _ in calls:
         if kernel not in codes:
@@ -46,6 +46,15 @@ def resolved(program: str, soc: str) -> str:
         return fit.tiles_text(whole or "1")
 
     return _replaced(program, formula)[0]
+
+
+def without_fits(program: str) -> str:
+    """With a tile that fits whatever there is."""
+    return _rough(program)[0]
+
+
+def _rough(program: str) -> tuple[str, list[tuple[str, str | None]]]:
+    return _replaced(program, lambda _kernel, _whole: _ROUGH)
 
 
 def _with_fit(line: str) -> str:

@@ -9,22 +9,19 @@ longer than the model does.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 from transformers.cache_utils import Cache, DynamicLayer
 
+from npuforge.generate.lm.course import Course
+
 _ROOM = 256  # tokens
 _ENDED = 0.2  # share of a batch that has ended when it is taken out
-
-
-@dataclass(slots=True)
-class Decoded:
-    """Tokens of an answer; `ended` says whether it came to its end."""
-
-    tokens: list[int] = field(default_factory=list)
-    ended: bool = False
+_CHOICES = 4  # tokens that could have been drawn instead
+_DETOURS = 2  # tokens read for each that may be written, those taken back among them
 
 
 class _Held:
@@ -70,15 +67,16 @@ class _Layer(DynamicLayer):  # type: ignore[misc]
 def decode(
     net: Any,
     given: Any,
-    copies: int,
+    courses: Sequence[Course],
     most: int,
-    end: int,
     temperature: float,
     top_p: float,
     generator: torch.Generator,
-) -> list[Decoded]:
-    """`copies` answers to each row of `given`: token ids and their mask, padded on the left."""
+) -> None:
+    """Go as many courses for each row of `given` as there are: token ids and their mask, padded on
+    the left."""
     mask = given["attention_mask"]
+    copies = len(courses) // len(mask)
     places = (mask.cumsum(-1) - 1).clamp(min=0)
     cache = Cache(layer_class_to_replicate=_Layer)
     seen = net(
@@ -88,38 +86,64 @@ def decode(
     logits = seen.logits[:, -1].repeat_interleave(copies, 0)
     mask = mask.repeat_interleave(copies, 0)
     place = places[:, -1:].repeat_interleave(copies, 0)
-    found = [Decoded() for _ in range(len(logits))]
-    alive = torch.arange(len(logits), device=logits.device)
-    for _ in range(most):
-        drawn = draw(logits, temperature, top_p, generator)
-        for row, token in zip(alive.tolist(), drawn.tolist(), strict=True):
-            answer = found[row]
-            if token == end:
-                answer.ended = True
-            elif not answer.ended:
-                answer.tokens.append(token)
-        stopped = torch.tensor([found[row].ended for row in alive.tolist()], device=alive.device)
-        if bool(stopped.all()):
+    read = [_Read() for _ in courses]
+    alive = list(range(len(courses)))
+    for _ in range(most * _DETOURS):
+        daring = torch.tensor([courses[row].daring for row in alive], device=logits.device)
+        drawn = draw(logits, temperature * daring[:, None], top_p, generator)
+        chances, others = torch.log_softmax(logits.float(), dim=-1).topk(_CHOICES, dim=-1)
+        found = zip(drawn.tolist(), others.tolist(), chances.tolist(), strict=True)
+        following: list[int] = []
+        for at, (token, tokens, logarithms) in enumerate(found):
+            course = courses[alive[at]]
+            back = 0
+            if not course.ended:
+                choices = tuple(zip(tokens, logarithms, strict=True))
+                token, back = course.take(token, choices)
+            if back:
+                mask[at, read[alive[at]].forget(back)] = 0
+                place[at] -= back
+            read[alive[at]].columns.append(mask.shape[1])
+            following.append(token)
+        stopped = [courses[row].ended or len(courses[row].tokens) >= most for row in alive]
+        if all(stopped):
             break
-        if float(stopped.float().mean()) >= _ENDED:
-            kept = (~stopped).nonzero()[:, 0]
+        fed = torch.tensor(following, device=logits.device)
+        if sum(stopped) >= _ENDED * len(stopped):
+            kept = torch.tensor([at for at, over in enumerate(stopped) if not over])
+            alive = [alive[at] for at in kept.tolist()]
+            kept = kept.to(logits.device)
             cache.batch_select_indices(kept)
-            alive, drawn, mask, place = alive[kept], drawn[kept], mask[kept], place[kept]
+            fed, mask, place = fed[kept], mask[kept], place[kept]
         place = place + 1
         mask = torch.cat([mask, mask.new_ones(len(mask), 1)], dim=1)
         seen = net(
-            input_ids=drawn[:, None],
+            input_ids=fed[:, None],
             attention_mask=mask,
             position_ids=place,
             past_key_values=cache,
             use_cache=True,
         )
         logits = seen.logits[:, -1]
-    return found
+
+
+@dataclass(slots=True)
+class _Read:
+    """Where in the batch's memory the tokens of a course are."""
+
+    columns: list[int] = field(default_factory=list)
+
+    def forget(self, count: int) -> list[int]:
+        gone = self.columns[-count:]
+        del self.columns[-count:]
+        return gone
 
 
 def draw(
-    logits: torch.Tensor, temperature: float, top_p: float, generator: torch.Generator
+    logits: torch.Tensor,
+    temperature: float | torch.Tensor,
+    top_p: float,
+    generator: torch.Generator,
 ) -> torch.Tensor:
     """A token for each row, from the likeliest that have `top_p` together."""
     chances = torch.softmax(logits.float() / temperature, dim=-1)

@@ -5,15 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
+from npuforge.generate.lm.course import Course, Words
+from npuforge.generate.lm.guide import Guide
 from npuforge.train.evaluate.prompts import Prompt
 from npuforge.train.records import as_dicts
-
-if TYPE_CHECKING:
-    from npuforge.train.evaluate.decode import Decoded
 
 _AT_ONCE = 512  # sequences
 
@@ -35,6 +34,7 @@ class Sampling(msgspec.Struct, frozen=True, kw_only=True):
     top_p: float = 0.95
     most_tokens: int = 2048
     seed: int = 0
+    guided: bool = True
 
 
 class Sampler:
@@ -51,12 +51,13 @@ class Sampler:
         self.net = opened.model.to(device=self.device, dtype=dtype).eval()
         self.words = opened.tokenizer
         self.words.padding_side = "left"
+        self.known = _known(self.words)
 
     def answers(self, prompts: Sequence[Prompt], how: Sampling) -> Iterator[Answers]:
         """Answers to every prompt that can be asked, the short ones first."""
         import torch  # noqa: PLC0415
 
-        from npuforge.train.evaluate.decode import Decoded, decode  # noqa: PLC0415
+        from npuforge.train.evaluate.decode import decode  # noqa: PLC0415
 
         words = self.words
         generator = torch.Generator(self.device).manual_seed(how.seed)
@@ -67,19 +68,23 @@ class Sampler:
             text = _text(words, prompt)
             size = len(words(text, add_special_tokens=False)["input_ids"])
             if size > room:  # nothing can be said to it
-                yield _answers(words, prompt, [Decoded()] * how.samples)
+                yield _answers(words, prompt, [Course(self.known, None)] * how.samples)
             else:
                 asked.append((size, text, prompt))
         ordered = iter(sorted(asked, key=lambda one: one[0]))
         while batch := list(islice(ordered, max(1, _AT_ONCE // how.samples))):
             texts = [text for _, text, _ in batch]
             given = words(texts, return_tensors="pt", padding=True, add_special_tokens=False)
-            made = decode(
+            made = [
+                Course(self.known, Guide(prompt.prompt[-1].content) if how.guided else None)
+                for _, _, prompt in batch
+                for _ in range(how.samples)
+            ]
+            decode(
                 self.net,
                 given.to(self.device),
-                how.samples,
+                made,
                 how.most_tokens,
-                words.eos_token_id,
                 how.temperature,
                 how.top_p,
                 generator,
@@ -89,6 +94,15 @@ class Sampler:
                 yield _answers(words, prompt, own)
 
 
+def _known(words: Any) -> Words:
+    return Words(
+        lambda tokens: words.decode(tokens, skip_special_tokens=True),
+        lambda text: words(text, add_special_tokens=False)["input_ids"],
+        words("\n", add_special_tokens=False)["input_ids"][-1],
+        words.eos_token_id,
+    )
+
+
 def _text(words: Any, prompt: Prompt) -> str:
     text: str = words.apply_chat_template(
         as_dicts(prompt.prompt), tokenize=False, add_generation_prompt=True
@@ -96,7 +110,7 @@ def _text(words: Any, prompt: Prompt) -> str:
     return text
 
 
-def _answers(words: Any, prompt: Prompt, own: Sequence[Decoded]) -> Answers:
+def _answers(words: Any, prompt: Prompt, own: Sequence[Course]) -> Answers:
     return Answers(
         suite=prompt.suite,
         name=prompt.name,

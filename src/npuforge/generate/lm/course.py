@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One answer under way: tokens, those taken back, those that are given.
+
+A line the guide refuses is taken back, and the likeliest text that differs from what was refused in
+one more token is tried next: best first, over the tokens the model itself held for possible. Where
+nothing helps the fault lies further back, and everything from the last quote on is drawn anew, with
+more courage. An answer that is refused too often goes its own way.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from npuforge.generate.lm.guide import Advice, Guide
+from npuforge.generate.lm.quoted import is_quote
+
+_TRIES = 8  # for a line
+_ENDINGS = 3  # for the end
+_RETURNS = 6  # to a place further back
+_DARING = 2.0  # times the temperature, after a return
+
+Choice = tuple[int, float]  # a token and the logarithm of its chance
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """A tokenizer, as far as an answer needs it."""
+
+    text: Callable[[Sequence[int]], str]
+    tokens: Callable[[str], list[int]]
+    newline: int
+    end: int
+
+
+@dataclass(slots=True)
+class Course:
+    """Asked for a token at a time (`take`), it says how many are taken back."""
+
+    words: Words
+    guide: Guide | None
+    tokens: list[int] = field(default_factory=list)
+    ended: bool = False
+    refused: int = 0
+    _given: deque[int] = field(default_factory=deque)
+    _choices: list[Sequence[Choice]] = field(default_factory=list)  # one for each token
+    _line: int = 0  # the token at which the current line begins
+    _known: set[tuple[int, ...]] = field(default_factory=set)
+    _waiting: list[tuple[float, tuple[int, ...]]] = field(default_factory=list)
+    _forced: int = 0  # tokens of the current line that were not the model's own
+    _tries: int = 0
+    _returns: int = 0
+    _furthest: int = 0
+
+    @property
+    def daring(self) -> float:
+        """What the temperature is multiplied with."""
+        return _DARING if self._line < self._furthest else 1.0
+
+    def take(self, drawn: int, choices: Sequence[Choice]) -> tuple[int, int]:
+        """A token was drawn: the one to go on with, and how many before it are taken back."""
+        token = self._given.popleft() if self._given else drawn
+        given = bool(self._given)
+        self.tokens.append(token)
+        self._choices.append(choices)
+        if token == self.words.end:
+            return self._judged(self.guide.end if self.guide else None, ended=True)
+        if token == self.words.newline:
+            if given:  # more lines are given: nobody asks
+                self._begin_line()
+                return token, 0
+            return self._judged(self.guide.line if self.guide else None, ended=False)
+        return token, 0
+
+    def _judged(self, judge: Callable[[str], Advice] | None, *, ended: bool) -> tuple[int, int]:
+        token = self.tokens[-1]
+        advice = judge(self._text()) if judge is not None else Advice()
+        if advice.keep:
+            self._given.extend(self.words.tokens(advice.then) if advice.then else ())
+            if ended:
+                self.tokens.pop()
+                self.ended = True
+            else:
+                self._begin_line()
+            return token, 0
+        self.refused += 1
+        if advice.then:
+            return self._back_to(self._line, self.words.tokens(advice.then))
+        self._tries += 1
+        self._note_others()
+        if self._waiting and self._tries <= (_ENDINGS if ended else _TRIES):
+            return self._back_to(self._line, heapq.heappop(self._waiting)[1])
+        if ended or self._returns >= _RETURNS:
+            self.guide = None  # nothing more can be done for it
+            return self._judged(None, ended=ended)
+        self._returns += 1
+        self._furthest = max(self._furthest, len(self.tokens))
+        return self._back_to(self._earlier(), ())
+
+    def _text(self) -> str:
+        kept = self.tokens[:-1] if self.tokens[-1] == self.words.end else self.tokens
+        return self.words.text(kept)
+
+    def _begin_line(self) -> None:
+        self._line = len(self.tokens)
+        self._known.clear()
+        self._waiting.clear()
+        self._forced = self._tries = 0
+
+    def _note_others(self) -> None:
+        """What else the model held for possible in the refused line."""
+        line = self.tokens[self._line :]
+        chance = 0.0
+        for place, token in enumerate(line):
+            choices = dict(self._choices[self._line + place])
+            if place >= self._forced - 1:
+                for other, logarithm in choices.items():
+                    text = (*line[:place], other)
+                    if other != token and text not in self._known:
+                        self._known.add(text)
+                        heapq.heappush(self._waiting, (-(chance + logarithm), text))
+            chance += choices.get(token, min(choices.values(), default=0.0))
+
+    def _back_to(self, place: int, given: Sequence[int]) -> tuple[int, int]:
+        """Everything from a token on is taken back; the newline before it is read once more, so
+        that the model says what may follow."""
+        if place < self._line:
+            self._begin_line()
+            self._line = place
+        self._forced = len(given)
+        again = self.tokens[place - 1] if place else None
+        back = len(self.tokens) - place - 1  # the last one was not read yet
+        del self.tokens[place:], self._choices[place:]
+        self._given = deque(given)
+        if again is None:
+            token = self._given.popleft()
+            self.tokens.append(token)
+            self._choices.append(())
+            return token, back
+        return again, back + 1
+
+    def _earlier(self) -> int:
+        """Where to draw anew: after the last quote, and every other time where the function begins
+        that the answer is in."""
+        lines = self.words.text(self.tokens[: self._line]).splitlines(keepends=True)
+        ends = [n + 1 for n, t in enumerate(self.tokens[: self._line]) if t == self.words.newline]
+        mark = is_quote if self._returns % 2 else _begins
+        for line, end in zip(reversed(lines), reversed(ends), strict=False):
+            if end < self._line and mark(line):
+                return end
+        return 0
+
+
+def _begins(line: str) -> bool:
+    """Whether a function begins after a line."""
+    return line.startswith(("@", "):"))

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The compiler looks over the model's shoulder: a line that cannot stand is not written.
+
+A grammar knows which texts are programs; which names there are, of which types and shapes, only
+the compiler knows. After each line of a program it says whether the line can stand, whatever
+follows: if not, another one is drawn. What the question leaves no choice in (lines of it that are
+quoted, the head of the host function) is given.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from npuforge.errors import NpuforgeError
+from npuforge.generate.lm.answer import program_in
+from npuforge.generate.lm.asked import Asked
+from npuforge.generate.lm.fit import without_fits
+from npuforge.generate.lm.form import complete
+from npuforge.generate.lm.grammar import ENDED
+from npuforge.generate.lm.inline import hoisted
+from npuforge.generate.lm.quoted import MARK, indentation, is_quote
+from npuforge.generate.lm.task import OPERATOR
+from npuforge.lower.compiler import lower
+from npuforge.tile import chip_constants
+from npuforge.tile.beginning import in_host, in_kernel
+from npuforge.tile.parse import KERNEL_DECORATOR, LANGUAGE_IMPORT
+
+_KERNEL = f"@{KERNEL_DECORATOR}"
+_BEGINNING = f"{LANGUAGE_IMPORT}\n\n\n{_KERNEL}\n"
+_HEAD = re.compile(r"^def (\w+)\(([\w,\s]*)\):$", re.MULTILINE)
+_HOST = f"def {OPERATOR}_host("
+_MOST_THOUGHTS = 60  # lines
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """Whether the last line stays; what is given to follow, or why it does not stay."""
+
+    keep: bool = True
+    then: str = ""
+    reason: str = ""
+
+
+_FINE = Advice()
+
+
+@dataclass(frozen=True, slots=True)
+class Guide:
+    """For the answers to one question."""
+
+    asked: str
+    soc: str = "910b2"
+    _known: Asked = field(init=False)
+    _chip: dict[str, int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_known", Asked.read(self.asked))
+        object.__setattr__(self, "_chip", chip_constants(self.soc))
+
+    def line(self, answer: str) -> Advice:
+        """On the last line of an answer that ends with a whole line."""
+        before, ended, program = answer.partition(f"{ENDED}\n")
+        if not ended:
+            return _thinking(before)
+        if not program:
+            return Advice(then=_BEGINNING)
+        last = program.rstrip("\n").rpartition("\n")[2] if not program.endswith("\n\n") else ""
+        parts = program.split(f"{_KERNEL}\n")
+        head, host, body = parts[-1].partition(f"\n{_HOST}\n")
+        if host:
+            return self._in_host(program, body, last)
+        return self._in_kernel(f"{_KERNEL}\n{head}", last, _HEAD.findall(program))
+
+    def end(self, answer: str) -> Advice:
+        """On an answer that ends here."""
+        try:
+            lower(complete(program_in(answer), self.soc).text, self.soc)
+        except (NpuforgeError, RecursionError) as error:
+            return Advice(keep=False, reason=str(error))
+        return _FINE
+
+    def _in_kernel(self, kernel: str, last: str, heads: list[tuple[str, str]]) -> Advice:
+        if _is_open(kernel):
+            return _FINE  # a statement of several lines
+        if not last:
+            return _FINE if _is_whole(kernel) else Advice(keep=False, reason="nothing is stored")
+        if last == _KERNEL:
+            return _FINE
+        if (
+            last.endswith("):")
+            and (found := _HEAD.search(kernel))
+            and found.end() + 1 == len(kernel)
+        ):
+            name, parameters = heads[-1][0], re.findall(r"\w+", heads[-1][1])
+            twice = [one for one, _ in heads].count(name) > 1
+            if twice or len(set(parameters)) < len(parameters):
+                return Advice(keep=False, reason="a name stands for two things")
+            return _FINE
+        if not last.startswith(" "):
+            return Advice(keep=False, reason="neither a kernel nor the host function")
+        if is_quote(last):
+            return self._quote(last)
+        if ended := re.search(r"\n\n", kernel):
+            return Advice(keep=False, reason=f"the kernel ended at {ended.start()}")
+        # A kernel that is the same for many operators has names of its own.
+        tensors = {} if heads[-1][0].endswith("_kernel") else self._known.tensors
+        found_wrong = in_kernel(hoisted(kernel).text, tensors, self._chip)
+        return _advice([f"{one.rule}: {one.message}" for one in found_wrong])
+
+    def _in_host(self, program: str, body: str, last: str) -> Advice:
+        head = self._known.head
+        if not body and head is not None:
+            return Advice(then=head.partition("\n")[2])
+        if "\n):\n" not in f"\n{body}" or last == "):":
+            return _FINE  # what it is called with cannot be known
+        if is_quote(last):
+            known = {name: f"def {name}({given})" for name, given in _HEAD.findall(program)}
+            wanted = last.partition("def ")[2].partition("(")[0]
+            return _given(last, known.get(wanted))
+        if _is_open(_HOST + body):
+            return _FINE
+        try:
+            text = without_fits(hoisted(program).text)
+        except NpuforgeError as error:
+            return Advice(keep=False, reason=str(error))
+        return _advice([f"{one.rule}: {one.message}" for one in in_host(text, self._chip)])
+
+    def _quote(self, last: str) -> Advice:
+        name = re.split(r"\W", last.partition(MARK)[2], maxsplit=1)[0]
+        return _given(last, self._known.lines.get(name))
+
+
+@lru_cache(maxsize=64)
+def guide(asked: str, soc: str = "910b2") -> Guide:
+    """The one for a question."""
+    return Guide(asked, soc)
+
+
+def _thinking(before: str) -> Advice:
+    last = before.rstrip("\n").rpartition("\n")[2]
+    if before.count("\n") > _MOST_THOUGHTS or last.startswith((" ", "@", "def ")):
+        return Advice(keep=False, then=f"{ENDED}\n{_BEGINNING}", reason="no thought")
+    return _FINE
+
+
+def _is_open(text: str) -> bool:
+    """Whether a bracket is."""
+    code = [line for line in text.splitlines() if not is_quote(line)]
+    return sum(line.count("(") - line.count(")") for line in code) > 0
+
+
+def _is_whole(kernel: str) -> bool:
+    """Whether a kernel may end: it left something, and no block is open."""
+    lines = [line for line in kernel.splitlines() if line.strip() and not is_quote(line)]
+    return "tl.store(" in kernel and not lines[-1].endswith(":")
+
+
+def _given(last: str, right: str | None) -> Advice:
+    """On a quote, as it must be."""
+    if right is None:
+        return Advice(keep=False, reason="nothing to quote")
+    wanted = f"{indentation(last)}{MARK}{right}"
+    return _FINE if last == wanted else Advice(keep=False, then=f"{wanted}\n")
+
+
+def _advice(wrong: list[str]) -> Advice:
+    return Advice(keep=False, reason=wrong[0]) if wrong else _FINE

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Answers with lines that are taken back. A token is a letter here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+import torch
+from tests.generate.lm.taught import Written, written
+
+from npuforge.generate.lm.course import Choice, Course, Words
+from npuforge.generate.lm.guide import Guide
+
+_END = 0
+_WORDS = Words(
+    lambda tokens: "".join(map(chr, tokens)),
+    lambda text: [ord(letter) for letter in text],
+    ord("\n"),
+    _END,
+)
+_THOUGHT = "<think>\n</think>\n"
+
+
+class _Scale(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.exp(x) * 0.5
+
+
+@pytest.fixture(scope="module")
+def scale() -> Written:
+    return written(_Scale(), torch.randn(3000))
+
+
+def _gone(course: Course, text: str, doubts: Mapping[str, str], most: int = 20_000) -> list[int]:
+    """Let a model that knows `text` by heart answer, which holds something else for likelier after
+    the texts of `doubts`. What it has read is kept as a decoder keeps it."""
+    read: list[int] = []
+    for _ in range(most):
+        so_far = "".join(map(chr, course.tokens))
+        right = ord(text[len(so_far)]) if text.startswith(so_far) and so_far != text else _END
+        choices: tuple[Choice, ...] = ((right, -0.1),)
+        for before, other in doubts.items():
+            if so_far.endswith(before):
+                choices = ((ord(other), -0.1), (right, -2.0))
+        token, back = course.take(choices[0][0], choices)
+        if course.ended:
+            break
+        if back:
+            del read[-back:]
+        read.append(token)
+        assert read == course.tokens
+    return read
+
+
+def test_a_right_answer_is_left_alone(scale: Written) -> None:
+    course = Course(_WORDS, Guide(scale.asked))
+    answer = _THOUGHT + scale.taught
+    assert "".join(map(chr, _gone(course, answer, {}))) == answer
+    assert (course.ended, course.refused) == (True, 0)
+
+
+@pytest.mark.parametrize(
+    ("before", "other"),
+    [("tl.exp(v0[:m], xa", "w"), ("tl.mul(y_out[:m], v", "7"), ("# v0 = ", "s")],
+)
+def test_what_is_refused_is_replaced_by_the_next_likely(
+    scale: Written, before: str, other: str
+) -> None:
+    answer = _THOUGHT + scale.taught
+    assert before in answer
+    course = Course(_WORDS, Guide(scale.asked))
+    _gone(course, answer, {before: other})
+    assert course.ended
+    assert "".join(map(chr, course.tokens)) == answer
+    assert course.refused >= 1
+
+
+def test_an_answer_beyond_help_goes_its_own_way(scale: Written) -> None:
+    """It comes to its end, wrong as it is: nothing loops for ever."""
+    answer = (_THOUGHT + scale.taught).replace("tl.exp(", "tl.expo(")
+    course = Course(_WORDS, Guide(scale.asked))
+    _gone(course, answer, {})
+    assert course.ended
+    assert "tl.expo(" in "".join(map(chr, course.tokens))
+    assert course.guide is None
+
+
+def test_without_a_guide_nothing_is_refused() -> None:
+    course = Course(_WORDS, None)
+    _gone(course, "no program\n", {})
+    assert ("".join(map(chr, course.tokens)), course.ended) == ("no program\n", True)

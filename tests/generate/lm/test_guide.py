@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The compiler's word on lines as they are written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+import torch
+from tests.generate.lm.taught import Written, written
+
+from npuforge.generate.lm.guide import Guide
+
+_THOUGHT = "<think>\n4.0 KB in\n</think>\n"
+
+
+class _Norm(torch.nn.Module):
+    def forward(self, x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
+        y = torch.relu(x) * w + x
+        return y / torch.sqrt((y * y).mean(-1, keepdim=True) + 1e-5)
+
+
+class _Loss(torch.nn.Module):
+    """Two kernels, with what the first leaves for the second."""
+
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        return torch.nn.functional.smooth_l1_loss(x, y)
+
+
+class _Both(torch.nn.Module):
+    """Two results of different types, one of them an index."""
+
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        found = x.half().max(-1)
+        return found.values, found.indices
+
+
+class _Update(torch.nn.Module):
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        return x.mul_(0.9).add_(y, alpha=0.1)
+
+
+_MODULES: dict[str, tuple[torch.nn.Module, list[torch.Tensor]]] = {
+    "norm": (_Norm(), [torch.randn(7, 40), torch.ones(40)]),
+    "loss": (_Loss(), [torch.randn(512, 1000), torch.randn(512, 1000)]),
+    "both": (_Both(), [torch.randn(33, 65)]),
+    "update": (_Update(), [torch.randn(4000), torch.randn(4000)]),
+}
+
+
+def _written(name: str) -> Written:
+    module, inputs = _MODULES[name]
+    return written(module, *inputs)
+
+
+@pytest.fixture(scope="module", params=list(_MODULES))
+def one(request: pytest.FixtureRequest) -> Written:
+    return _written(request.param)
+
+
+@pytest.fixture(scope="module")
+def norm() -> Written:
+    return _written("norm")
+
+
+def _beginnings(answer: str) -> Iterator[tuple[str, str]]:
+    """Whole lines, and what follows them."""
+    lines = answer.splitlines(keepends=True)
+    for count in range(1, len(lines) + 1):
+        yield "".join(lines[:count]), "".join(lines[count:])
+
+
+def test_right_programs_stand_line_by_line(one: Written) -> None:
+    guide = Guide(one.asked)
+    given, asked = 0, 0
+    for before, after in _beginnings(_THOUGHT + one.taught):
+        if given:
+            given -= 1
+            continue
+        advice = guide.line(before)
+        asked += 1
+        assert advice.keep, (before[-200:], advice.reason)
+        assert after.startswith(advice.then)
+        given = advice.then.count("\n")
+    assert asked > 20
+    assert guide.end(_THOUGHT + one.taught).keep
+
+
+def test_the_head_and_the_shapes_are_given(norm: Written) -> None:
+    before, _, after = (_THOUGHT + norm.taught).partition("def op_host(\n")
+    given = Guide(norm.asked).line(f"{before}def op_host(\n").then
+    assert "    y: tl.output(tl.float32, (xa.shape[0], xa.shape[1],)),\n):\n" in given
+    assert '    tl.require(xb.shape[0] == nb, "xb has shape (nb)")\n' in given
+    assert after.startswith(given)
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "reason"),
+    [
+        ("tl.relu(v0[:n, :], xa_in[:n, :])", "tl.relu(v0[:n, :], xc_in[:n, :])", "'xc_in'"),
+        ("tl.relu(v0[:n, :], xa_in[:n, :])", "tl.relu(v0[:n, :]], xa_in[:n, :])", "not Python"),
+        ("tl.relu(v0[:n, :], xa_in[:n, :])", "tl.relux(v0[:n, :], xa_in[:n, :])", "tl.relux"),
+        ("tl.relu(v0[:n, :], xa_in[:n, :])", "tl.relu(v0[:n, :], v0[:n])", "TL-"),
+        ("tl.relu(v0[:n, :], xa_in[:n, :])", "tl.store(y, v0[:n, :])", "TL-06"),
+    ],
+)
+def test_lines_that_cannot_stand(norm: Written, right: str, wrong: str, reason: str) -> None:
+    before, found, _ = norm.taught.partition(right)
+    assert found
+    guide = Guide(norm.asked)
+    assert guide.line(f"{_THOUGHT}{before}{right}\n").keep
+    advice = guide.line(f"{_THOUGHT}{before}{wrong}\n")
+    assert not advice.keep
+    assert reason in advice.reason
+
+
+def test_a_quote_is_what_was_asked(norm: Written) -> None:
+    before, quote, _ = norm.taught.partition("# v0 = relu(xa): float32[na, nb]\n")
+    assert quote
+    guide = Guide(norm.asked)
+    advice = guide.line(f"{_THOUGHT}{before}# v0 = exp(xb): float32[nb]\n")
+    assert not advice.keep
+    assert advice.then.strip() == quote.strip()
+    assert not guide.line(f"{_THOUGHT}{before}# v99 = exp(xb): float32[nb]\n").keep
+
+
+def test_a_program_ends_when_it_is_one(norm: Written) -> None:
+    before, launch, _ = norm.taught.rpartition("    op[")
+    assert launch
+    advice = Guide(norm.asked).end(_THOUGHT + before)
+    assert not advice.keep
+    assert "never launched" in advice.reason
+
+
+def test_a_kernel_that_leaves_nothing_does_not_end(norm: Written) -> None:
+    before, store, _ = norm.taught.partition("        with tl.copyout():\n")
+    assert store
+    assert not Guide(norm.asked).line(f"{_THOUGHT}{before}\n").keep
+
+
+def test_thoughts_come_to_an_end() -> None:
+    guide = Guide("xa: float32[na]\nv0 = exp(xa): float32[na]\nreturn v0\n")
+    assert guide.line("<think>\n1 KB in\n").keep
+    assert guide.line("<think>\n    tl.exp(\n").then.startswith("</think>\nimport ")
+    assert not guide.line("<think>\n" + "again\n" * 100).keep
