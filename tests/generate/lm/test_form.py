@@ -13,6 +13,7 @@ from tests.generate.lm.taught import SOC, Written, written
 
 from npuforge.errors import UsageError
 from npuforge.generate.lm.form import complete
+from npuforge.generate.lm.heads import filled, taken
 from npuforge.generate.lm.inline import hoisted
 from npuforge.generate.lm.quoted import is_quote, quoted
 from npuforge.generate.lm.single import arguments, single
@@ -135,7 +136,7 @@ def test_lines_of_the_question_stand_before_what_they_become(norm: Written) -> N
         places = [n for n, line in enumerate(lines) if line == quote]
         assert any(lines[place + 1].startswith(after) for place in places), norm.taught
     assert norm.taught.count("# v1 = ") == 1
-    head = next(line for line in lines if line.startswith("def op("))
+    head = next(line for line in filled(norm.taught).splitlines() if line.startswith("def op("))
     assert lines[lines.index(f"# {head.removesuffix(':')}") + 1].startswith("k1_width = ")
     assert "#" not in complete(norm.taught, SOC).text
 
@@ -174,7 +175,7 @@ def test_what_one_kernel_leaves_for_another_has_its_name() -> None:
     given = torch.randn(3000, 700)
     made = written(Whitened(), given)
     assert "tl.workspace" in made.taught
-    heads = re.findall(r"^def (op(?:_\d)?\(.*\)):$", made.taught, re.MULTILINE)
+    heads = re.findall(r"^def (op(?:_\d)?\(.*\)):$", filled(made.taught), re.MULTILINE)
     assert re.findall(r"^    # def (.*)$", made.taught, re.MULTILINE) == heads
     *_, before, last = made.taught.split("@ascend_kernel")
     stored = re.search(r"tl\.store\((w\d)\b.*?, (v\d+)", before)
@@ -201,3 +202,26 @@ def test_a_value_in_two_types_has_two_buffers() -> None:
 def test_a_program_without_kernels_stays() -> None:
     assert single("x = 1\n") == "x = 1\n"
     assert arguments("a[:n, None], (1, 2), f(3)") == ["a[:n, None]", "(1, 2)", "f(3)"]
+
+
+def test_a_kernel_takes_what_it_reads_and_nothing_gives(norm: Written) -> None:
+    assert "\ndef op():\n" in norm.taught
+    body = [
+        "    first = tl.program_id(0) * per_core",
+        "    # v0 = exp(nothing): float32[na]",
+        "    for t in range(tl.cdiv(cols, tile)):",
+        "        m = min(tile, cols - t * tile)",
+        '        tl.cast(y_out[:m], xa_in[:m], round="rint")',
+        "        first += width if t == 1e-5 else 0",
+    ]
+    assert taken(body) == ["per_core", "cols", "tile", "y_out", "xa_in", "width"]
+
+
+def test_launches_give_what_the_bodies_take(norm: Written) -> None:
+    """In the order of the heads that the host quotes, which are those the compiler gets."""
+    (head,) = re.findall(r"^def op\((.*)\):$", filled(norm.taught), re.MULTILINE)
+    assert f"    # def op({head})\n" in norm.taught
+    (launch,) = re.findall(r"^    op\[\w+\]\((.*)\)$", norm.taught, re.MULTILINE)
+    pairs = dict(zip(head.split(", "), arguments(launch), strict=True))
+    assert pairs["xa"] == "xa"
+    assert pairs["tile"] == "k1_tile"

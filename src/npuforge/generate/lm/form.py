@@ -3,7 +3,8 @@
 
 Comments and headings go: they repeat what the reasoning says. Every value has a buffer of its own
 (`single`), allocated where it is first used (`inline`), right after the line of the question that
-it stands for (`quoted`); how many bytes a tile takes is left to the compiler (`fit`).
+it stands for (`quoted`); how many bytes a tile takes is left to the compiler (`fit`), and what a
+kernel takes to its body (`heads`).
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import tokenize
 from functools import lru_cache
 
 from npuforge.generate.lm.fit import resolved, with_fits
+from npuforge.generate.lm.heads import bare, filled
 from npuforge.generate.lm.inline import Moved, hoisted, inlined
 from npuforge.generate.lm.quoted import quoted
 from npuforge.generate.lm.single import single
@@ -23,14 +25,14 @@ _HEAD = '"""'
 
 def plain(program: str, asked: str) -> str:
     """A planner's program as the model is to write it for what was asked (`task_text`)."""
-    return quoted(with_fits(inlined(single(_without_comments(program)))), asked)
+    return bare(quoted(with_fits(inlined(single(_without_comments(program)))), asked))
 
 
 @lru_cache(maxsize=8)  # a program is compiled, then reasoned about
 def complete(program: str, soc: str) -> Moved:
     """A model's program as the language has it, line for line; `UsageError` (`TileError`) where it
     is none."""
-    moved = hoisted(program)
+    moved = hoisted(filled(program))
     return Moved(resolved(moved.text, soc), moved.places)
 
 

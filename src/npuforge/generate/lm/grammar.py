@@ -3,9 +3,10 @@
 
 Reasoning between `<think>` and `</think>`, then one tile program in the planner's layout. Made from
 the language's own tables, so that a text of this grammar is one that `tile.parse` reads, once its
-allocations are at the head (`inline.py`); what only the later passes know (which names there are,
-shapes, element types) stays the model's to get right. `tl.fit` is the model's own (`fit.py`).
-Besides what a grammar cannot count: 60 levels of nesting, functions of the same name.
+kernels have heads (`heads.py`) and their allocations are there (`inline.py`); what only the later
+passes know (which names there are, shapes, element types) stays the model's to get right. `tl.fit`
+is the model's own (`fit.py`). Besides what a grammar cannot count: 60 levels of nesting, functions
+of the same name.
 
 llama.cpp follows all readings of a text at once, so alternatives are told apart by their first
 letters wherever that can be: names of operations share their beginnings, names are no keywords.
@@ -45,7 +46,7 @@ _FIXED: Mapping[str, str] = {
     "root": "think program",
     "think": f'"{THINK}" ([^<] | "<" [^/])* "{ENDED}\\n"',
     "program": f'"{LANGUAGE_IMPORT}\\n" ("\\n\\n" kernel)+ "\\n\\n" host',
-    "kernel": f'"@{KERNEL_DECORATOR}\\ndef " name "(" name (next name)* "):\\n" body-kernel-1+',
+    "kernel": f'"@{KERNEL_DECORATOR}\\ndef " name "():\\n" body-kernel-1+',
     "host": f'"def {OPERATOR}_host(\\n" head "):\\n" body-host-1+',
     "head": "parameter+",
     "parameter": f'{_QUOTED} "{_STEP}" name ": tl." (("input(" | "inout(") dtype | '

@@ -19,6 +19,7 @@ from npuforge.generate.lm.asked import Asked
 from npuforge.generate.lm.fit import without_fits
 from npuforge.generate.lm.form import complete
 from npuforge.generate.lm.grammar import ENDED
+from npuforge.generate.lm.heads import filled
 from npuforge.generate.lm.inline import hoisted
 from npuforge.generate.lm.quoted import MARK, indentation, is_quote
 from npuforge.generate.lm.task import OPERATOR
@@ -106,7 +107,7 @@ class Guide:
             return Advice(keep=False, reason=f"the kernel ended at {ended.start()}")
         # A kernel that is the same for many operators has names of its own.
         tensors = {} if heads[-1][0].endswith("_kernel") else self._known.tensors
-        found_wrong = in_kernel(hoisted(kernel).text, tensors, self._chip)
+        found_wrong = in_kernel(hoisted(filled(kernel)).text, tensors, self._chip)
         return _advice([f"{one.rule}: {one.message}" for one in found_wrong])
 
     def _in_host(self, program: str, body: str, last: str) -> Advice:
@@ -115,6 +116,7 @@ class Guide:
             return Advice(then=head.partition("\n")[2])
         if "\n):\n" not in f"\n{body}" or last == "):":
             return _FINE  # what it is called with cannot be known
+        program = filled(program)
         if is_quote(last):
             known = {name: f"def {name}({given})" for name, given in _HEAD.findall(program)}
             wanted = last.partition("def ")[2].partition("(")[0]
