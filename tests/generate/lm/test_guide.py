@@ -40,10 +40,18 @@ class _Update(torch.nn.Module):
         return x.mul_(0.9).add_(y, alpha=0.1)
 
 
+class _Passed(torch.nn.Module):
+    """A result that is an argument."""
+
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        return torch.log_softmax(x, -1), x
+
+
 _MODULES: dict[str, tuple[torch.nn.Module, list[torch.Tensor]]] = {
     "norm": (_Norm(), [torch.randn(7, 40), torch.ones(40)]),
     "loss": (_Loss(), [torch.randn(512, 1000), torch.randn(512, 1000)]),
     "both": (_Both(), [torch.randn(33, 65)]),
+    "passed": (_Passed(), [torch.randn(8, 2048)]),
     "update": (_Update(), [torch.randn(4000), torch.randn(4000)]),
 }
 
@@ -143,3 +151,30 @@ def test_thoughts_come_to_an_end() -> None:
     assert guide.line("<think>\n1 KB in\n").keep
     assert guide.line("<think>\n    tl.exp(\n").then.startswith("</think>\nimport ")
     assert not guide.line("<think>\n" + "again\n" * 100).keep
+
+
+_KERNEL = "import tile.language as tl\n\n\n@ascend_kernel\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def op(:\n    first = 1\n",
+        "def op():\n    first = 1\n\n\n    second = 2\n",
+        "def op():\n    first = ((((\n",
+        "def op():\n\tfirst = 1\n",
+        "class op:\n    pass\n",
+        "    first = 1\n",
+    ],
+)
+def test_texts_that_are_no_programs_are_only_refused(norm: Written, text: str) -> None:
+    guide = Guide(norm.asked)
+    texts = [before for before, _ in _beginnings(_THOUGHT + _KERNEL + text)]
+    assert not all(guide.line(before).keep for before in texts if _KERNEL in before)
+    assert not guide.end(_THOUGHT + text).keep
+
+
+def test_a_question_about_elements_the_language_lacks_gives_no_head() -> None:
+    guide = Guide("xa: complex64[na]\nv0 = exp(xa): complex64[na]\nreturn v0\n")
+    before = f"{_THOUGHT}{_KERNEL}def op():\n    tl.store(y, z)\n"
+    assert guide.line(f"{before}\n\ndef op_host(\n").then == ""

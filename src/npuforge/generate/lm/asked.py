@@ -11,6 +11,7 @@ from npuforge import dtypes
 from npuforge.generate.lm.quoted import quotable, quoted
 from npuforge.generate.lm.task import OPERATOR
 from npuforge.tile.ir import Role, Tensor
+from npuforge.tile.kernels import ELEMENT_TYPES
 from npuforge.tile.source import NOWHERE
 
 _TENSOR = re.compile(r"^(\w+): (\w+)\[(.*)\]$")
@@ -36,12 +37,14 @@ class Asked:
         tensors = {
             name: Tensor(name, dtypes.find(dtype), role, None, NOWHERE)
             for name, role, dtype, _ in head
+            if dtype in ELEMENT_TYPES
         }
         shapes = [shape for _, role, _, shape in head if role == "out"]
         symbols = {
             one for extents in _shapes(text).values() for one in _SYMBOL.findall(str(extents))
         }
-        known = None not in shapes and symbols <= _places(_shapes(text)).keys()
+        known = None not in shapes and len(tensors) == len(head)
+        known = known and symbols <= _places(_shapes(text)).keys()
         return cls(lines, tensors, _head(head, text) if known else None)
 
 
@@ -93,7 +96,8 @@ def _parameters(text: str) -> Iterator[tuple[str, Role, str, str | None]]:
     for line in text.splitlines():
         if (tensor := _TENSOR.match(line)) is not None:
             yield tensor[1], "inout" if tensor[1] in updated else "in", tensor[2], None
-    values = {found[1]: found for line in text.splitlines() if (found := _VALUE.match(line))}
+    known = (_VALUE.match(line) or _TENSOR.match(line) for line in text.splitlines())
+    values = {found[1]: found for found in known if found is not None}
     for number, name in enumerate(fresh):
         output = "y" if len(fresh) == 1 else f"y{number}"
         if name in values:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from functools import lru_cache
 
 from npuforge.errors import NpuforgeError
 from npuforge.generate.lm.answer import program_in
@@ -30,7 +29,7 @@ from npuforge.tile.parse import KERNEL_DECORATOR, LANGUAGE_IMPORT
 
 _KERNEL = f"@{KERNEL_DECORATOR}"
 _BEGINNING = f"{LANGUAGE_IMPORT}\n\n\n{_KERNEL}\n"
-_HEAD = re.compile(r"^def (\w+)\(([\w,\s]*)\):$", re.MULTILINE)
+_HEAD = re.compile(r"^def (\w+)\(([\w, ]*)\):$", re.MULTILINE)
 _HOST = f"def {OPERATOR}_host("
 _MOST_THOUGHTS = 60  # lines
 
@@ -83,28 +82,19 @@ class Guide:
         return _FINE
 
     def _in_kernel(self, kernel: str, last: str, heads: list[tuple[str, str]]) -> Advice:
-        if _is_open(kernel):
-            return _FINE  # a statement of several lines
         if not last:
             return _FINE if _is_whole(kernel) else Advice(keep=False, reason="nothing is stored")
         if last == _KERNEL:
             return _FINE
-        if (
-            last.endswith("):")
-            and (found := _HEAD.search(kernel))
-            and found.end() + 1 == len(kernel)
-        ):
-            name, parameters = heads[-1][0], re.findall(r"\w+", heads[-1][1])
-            twice = [one for one, _ in heads].count(name) > 1
-            if twice or len(set(parameters)) < len(parameters):
-                return Advice(keep=False, reason="a name stands for two things")
-            return _FINE
+        if _HEAD.match(last):
+            twice = [name for name, _ in heads].count(heads[-1][0]) > 1
+            return Advice(keep=False, reason="a name of two kernels") if twice else _FINE
         if not last.startswith(" "):
             return Advice(keep=False, reason="neither a kernel nor the host function")
         if is_quote(last):
             return self._quote(last)
-        if ended := re.search(r"\n\n", kernel):
-            return Advice(keep=False, reason=f"the kernel ended at {ended.start()}")
+        if not heads or "\n\n" in kernel:
+            return Advice(keep=False, reason="outside any kernel")
         # A kernel that is the same for many operators has names of its own.
         tensors = {} if heads[-1][0].endswith("_kernel") else self._known.tensors
         found_wrong = in_kernel(hoisted(filled(kernel)).text, tensors, self._chip)
@@ -121,8 +111,6 @@ class Guide:
             known = {name: f"def {name}({given})" for name, given in _HEAD.findall(program)}
             wanted = last.partition("def ")[2].partition("(")[0]
             return _given(last, known.get(wanted))
-        if _is_open(_HOST + body):
-            return _FINE
         try:
             text = without_fits(hoisted(program).text)
         except NpuforgeError as error:
@@ -134,23 +122,11 @@ class Guide:
         return _given(last, self._known.lines.get(name))
 
 
-@lru_cache(maxsize=64)
-def guide(asked: str, soc: str = "910b2") -> Guide:
-    """The one for a question."""
-    return Guide(asked, soc)
-
-
 def _thinking(before: str) -> Advice:
     last = before.rstrip("\n").rpartition("\n")[2]
     if before.count("\n") > _MOST_THOUGHTS or last.startswith((" ", "@", "def ")):
         return Advice(keep=False, then=f"{ENDED}\n{_BEGINNING}", reason="no thought")
     return _FINE
-
-
-def _is_open(text: str) -> bool:
-    """Whether a bracket is."""
-    code = [line for line in text.splitlines() if not is_quote(line)]
-    return sum(line.count("(") - line.count(")") for line in code) > 0
 
 
 def _is_whole(kernel: str) -> bool:
