@@ -16,6 +16,19 @@ from npuforge.plan import planner
 SOC = "910b2"
 
 
+class Norm(torch.nn.Module):
+    def forward(self, x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
+        y = torch.relu(x) * w + x
+        return y / torch.sqrt((y * y).mean(-1, keepdim=True) + 1e-5)
+
+
+class Loss(torch.nn.Module):
+    """Two kernels, with what the first leaves for the second."""
+
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        return torch.nn.functional.smooth_l1_loss(x, y)
+
+
 class Written(NamedTuple):
     asked: str
     planned: str

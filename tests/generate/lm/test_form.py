@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from tests.generate.lm.taught import SOC, Written, written
+from tests.generate.lm.taught import SOC, Loss, Norm, Written, written
 
 from npuforge.errors import UsageError
 from npuforge.generate.lm.form import complete
@@ -23,20 +23,9 @@ from npuforge.tile.interpret import interpret
 _X = torch.linspace(-3.0, 3.0, 7 * 40).reshape(7, 40)
 
 
-class _Norm(torch.nn.Module):
-    def forward(self, x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
-        y = torch.relu(x) * w + x
-        return y / torch.sqrt((y * y).mean(-1, keepdim=True) + 1e-5)
-
-
-class _Loss(torch.nn.Module):
-    def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-        return torch.nn.functional.smooth_l1_loss(x, y)
-
-
 @pytest.fixture(scope="module")
 def norm() -> Written:
-    return written(_Norm(), _X, torch.ones(40))
+    return written(Norm(), _X, torch.ones(40))
 
 
 def _result(program: str, **inputs: torch.Tensor) -> np.ndarray[Any, Any]:
@@ -48,7 +37,7 @@ def _result(program: str, **inputs: torch.Tensor) -> np.ndarray[Any, Any]:
 def test_the_taught_form_computes_the_same(norm: Written) -> None:
     weight = torch.linspace(0.5, 1.5, 40)
     assert "tl.fit(op" in norm.taught
-    want = _Norm()(_X, weight).numpy()
+    want = Norm()(_X, weight).numpy()
     for program in (norm.planned, complete(norm.taught, SOC).text):
         assert np.allclose(_result(program, xa=_X, xb=weight), want, atol=1e-5)
 
@@ -62,10 +51,10 @@ def test_every_value_of_a_block_is_written_once(norm: Written) -> None:
 
 
 def test_what_is_carried_from_round_to_round_keeps_its_buffer() -> None:
-    made = written(_Loss(), torch.randn(512, 1000), torch.randn(512, 1000))
+    made = written(Loss(), torch.randn(512, 1000), torch.randn(512, 1000))
     taught = complete(made.taught, SOC).text
     given, wanted = torch.randn(512, 1000), torch.randn(512, 1000)
-    want = _Loss()(given, wanted).numpy()
+    want = Loss()(given, wanted).numpy()
     assert np.allclose(_result(taught, xa=given, xb=wanted), want, atol=1e-5)
 
 

@@ -7,24 +7,11 @@ from collections.abc import Iterator
 
 import pytest
 import torch
-from tests.generate.lm.taught import Written, written
+from tests.generate.lm.taught import Loss, Norm, Written, written
 
 from npuforge.generate.lm.guide import Guide
 
 _THOUGHT = "<think>\n4.0 KB in\n</think>\n"
-
-
-class _Norm(torch.nn.Module):
-    def forward(self, x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
-        y = torch.relu(x) * w + x
-        return y / torch.sqrt((y * y).mean(-1, keepdim=True) + 1e-5)
-
-
-class _Loss(torch.nn.Module):
-    """Two kernels, with what the first leaves for the second."""
-
-    def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-        return torch.nn.functional.smooth_l1_loss(x, y)
 
 
 class _Both(torch.nn.Module):
@@ -48,8 +35,8 @@ class _Passed(torch.nn.Module):
 
 
 _MODULES: dict[str, tuple[torch.nn.Module, list[torch.Tensor]]] = {
-    "norm": (_Norm(), [torch.randn(7, 40), torch.ones(40)]),
-    "loss": (_Loss(), [torch.randn(512, 1000), torch.randn(512, 1000)]),
+    "norm": (Norm(), [torch.randn(7, 40), torch.ones(40)]),
+    "loss": (Loss(), [torch.randn(512, 1000), torch.randn(512, 1000)]),
     "both": (_Both(), [torch.randn(33, 65)]),
     "passed": (_Passed(), [torch.randn(8, 2048)]),
     "update": (_Update(), [torch.randn(4000), torch.randn(4000)]),

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from npuforge import dtypes
-from npuforge.generate.lm.quoted import quotable, quoted
+from npuforge.generate.lm.quoted import quotable, quoted, stored
 from npuforge.generate.lm.task import OPERATOR
 from npuforge.tile.ir import Role, Tensor
 from npuforge.tile.kernels import ELEMENT_TYPES
@@ -17,7 +17,6 @@ from npuforge.tile.source import NOWHERE
 _TENSOR = re.compile(r"^(\w+): (\w+)\[(.*)\]$")
 _VALUE = re.compile(r"^(\w+) = .*: (\w+)\[([^\[\]]*)\]$")
 _SYMBOL = re.compile(r"\bn[a-z]{1,2}\b")
-_RETURN = "return "
 _KINDS = {"in": "input", "out": "output", "inout": "inout"}
 
 
@@ -89,18 +88,15 @@ def _head(parameters: list[tuple[str, Role, str, str | None]], text: str) -> str
 
 def _parameters(text: str) -> Iterator[tuple[str, Role, str, str | None]]:
     """Name, role, element type and, of outputs, the shape as the host says it."""
-    results = [one.strip() for one in text.rpartition(_RETURN)[2].split(", ")]
-    updated = {one.partition(" -> ")[2] for one in results if " -> " in one}
-    fresh = [one for one in results if " -> " not in one]
+    results = stored(text)
     places = _places(_shapes(text))
     for line in text.splitlines():
         if (tensor := _TENSOR.match(line)) is not None:
-            yield tensor[1], "inout" if tensor[1] in updated else "in", tensor[2], None
+            yield tensor[1], "inout" if tensor[1] in results else "in", tensor[2], None
     known = (_VALUE.match(line) or _TENSOR.match(line) for line in text.splitlines())
     values = {found[1]: found for found in known if found is not None}
-    for number, name in enumerate(fresh):
-        output = "y" if len(fresh) == 1 else f"y{number}"
-        if name in values:
+    for output, name in results.items():
+        if name in values and output not in values:  # not one that is updated
             yield output, "out", values[name][2], _shape(values[name][3], places)
 
 

@@ -89,6 +89,16 @@ def quotable(asked: str) -> list[str]:
     return [line for line in asked.splitlines() if _LINE.match(line)]
 
 
+def stored(asked: str) -> dict[str, str]:
+    """What a question returns: values by the tensors of the program that they are stored to."""
+    returned = [one.strip() for one in asked.rpartition(_RETURN)[2].split(", ")]
+    updated = [one.split(" -> ") for one in returned if " -> " in one]
+    fresh = [one for one in returned if " -> " not in one]
+    names = ["y"] if len(fresh) == 1 else [f"y{place}" for place in range(len(fresh))]
+    outputs = dict(zip(names, fresh, strict=True))
+    return outputs | {tensor: value for value, tensor in updated}
+
+
 def is_quote(line: str) -> bool:
     return line.lstrip().startswith(MARK)
 
@@ -106,12 +116,7 @@ class _Question:
     @classmethod
     def read(cls, asked: str, program: Sequence[str]) -> _Question:
         lines = {re.split(r"\W", line, maxsplit=1)[0]: line for line in quotable(asked)}
-        returned = asked.rpartition(_RETURN)[2].split(", ")
-        updated = [one.split(" -> ") for one in returned if " -> " in one]
-        fresh = [one.strip() for one in returned if " -> " not in one]
-        names = ["y"] if len(fresh) == 1 else [f"y{place}" for place in range(len(fresh))]
-        outputs = dict(zip(names, fresh, strict=True))
-        outputs |= {tensor.strip(): value for value, tensor in updated}
+        outputs = stored(asked)
         left = (found for line in program if (found := _LEFT.match(line)))
         return cls(lines, outputs, {one[1]: one[2] for one in left})
 
