@@ -22,6 +22,8 @@ def composed(sketch: Sketch) -> list[str]:
         value = stage.put(rng.choice(tables().stage.same), value)
         if rng.random() < 0.12:
             results.append(value)
+    if rng.random() < 0.12:  # a sum for each column beside it, as gradients have
+        results.append(stage.put(rng.choice(tables().stage.column), value))
     if rng.random() < 0.5:
         value = stage.put(rng.choice(tables().stage.end), value)
     elif rng.random() < 0.6:
@@ -67,7 +69,7 @@ class _Stage:
     def put(self, template: str, value: str) -> str:
         shapes = {"b": self.shape, "w": self.shape[-1:], "r": [*self.shape[:-1], 1]}
         given = {
-            key: self.sketch.tensor(shape, self.dtype)
+            key: self.sketch.tensor(shape, self._dtype(key))
             for key, shape in shapes.items()
             if "{" + key + "}" in template
         }
@@ -76,6 +78,12 @@ class _Stage:
         return self.sketch.let(
             self.sketch.fill(template, a=value, d=axis, n=last, h=last // 2, **given)
         )
+
+    def _dtype(self, key: str) -> str:
+        """Statistics and weights are in float32 at times."""
+        if key != "b" and self.sketch.rng.random() < 0.25:
+            return "float32"
+        return self.dtype
 
 
 def _even(shape: list[int]) -> list[int]:

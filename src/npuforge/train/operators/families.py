@@ -38,14 +38,17 @@ def several(sketch: Sketch) -> list[str]:
 def lists(sketch: Sketch) -> list[str]:
     """The same work on several tensors, as foreach operators do."""
     rng, dtype = sketch.rng, sketch.float_type()
-    count, steps = rng.choice((1, 2, 3, 3, 4, 5)), rng.choice((1, 1, 1, 2))
+    count, steps = rng.choice((1, 2, 3, 3, 4, 5, 6, 7)), rng.choice((1, 1, 1, 2))
     offered = tables().pointwise
     keys = rng.choice(("a", "a", "ab", "ab", "abc"))
     template = rng.choice({"a": offered.unary, "ab": offered.binary, "abc": offered.ternary}[keys])
     shapes = [sketch.shape(rng.choice((1, 2, 2, 3, 4)), most=1 << 20) for _ in range(count)]
+    if rng.random() < 0.2:
+        shapes[0] = [1]
     given = {key: [sketch.tensor(shape, dtype) for shape in shapes] for key in keys}
     after = [rng.choice(offered.unary) for _ in range(steps - 1)]
-    factors = sketch.tensor([count], dtype) if rng.random() < 0.25 else None
+    factors = _factors(sketch, count, dtype) if rng.random() < 0.35 else None
+    sign = rng.choice("+*-")
     results: list[str] = []
     for place, name in enumerate(given["a"]):
         own = {key: values[place] for key, values in given.items()}
@@ -53,13 +56,21 @@ def lists(sketch: Sketch) -> list[str]:
         for more in after:
             value = sketch.let(sketch.fill(more, a=value))
         if factors is not None:
-            value = sketch.let(f"{name} {rng.choice('+*-')} {value} * {factors}[{place}]")
+            value = sketch.let(f"{name} {sign} {value} * {factors.format(place)}")
         results.append(value)
     if rng.random() < 0.2:
         for name, value in zip(given["a"], results, strict=True):
             sketch.lines.append(f"{name}.copy_({value})")
         return given["a"]
     return results
+
+
+def _factors(sketch: Sketch, count: int, dtype: str) -> str:
+    """How the factor of each tensor is read: one for all of them, or one of a list."""
+    kind = sketch.rng.choice(("one", "bare", "listed", "listed"))
+    if kind == "listed":
+        return sketch.tensor([count], sketch.rng.choice((dtype, "float32"))) + "[{}]"
+    return sketch.tensor([1] if kind == "one" else [], dtype)
 
 
 def broadcast(sketch: Sketch) -> list[str]:
@@ -69,8 +80,10 @@ def broadcast(sketch: Sketch) -> list[str]:
     for _ in range(rng.choice((1, 1, 2, 3))):
         kept = [extent if rng.random() < 0.5 else 1 for extent in shape]
         cut = rng.choice((0, 0, 1, len(shape) - 1))
-        values.append(sketch.tensor(kept[cut:], dtype))
-    return [graph(sketch, values, rng.choice((2, 3, 4, 5)))]
+        values.append(sketch.tensor(kept[cut:], rng.choice((dtype, dtype, dtype, "float32"))))
+    if rng.random() < 0.25:
+        values.append(sketch.tensor(rng.choice(([], [1])), dtype))
+    return [graph(sketch, values, rng.choice((1, 2, 3, 4, 5)))]
 
 
 def whole_numbers(sketch: Sketch) -> list[str]:
@@ -89,8 +102,12 @@ def truth(sketch: Sketch) -> list[str]:
     one, two = (sketch.tensor(shape, dtype) for _ in range(2))
     value = chain(sketch, one, rng.choice((0, 0, 1, 2)))
     mask = sketch.let(sketch.fill(rng.choice(tables().pointwise.truth), a=value, b=two))
-    if rng.random() < 0.5:
+    kind = rng.random()
+    if kind < 0.3:
         return [mask]
+    if kind < 0.6:
+        made = rng.choice(("int32", "float32", "float16", "int8", "uint8"))
+        return [sketch.let(f"{mask}.to(torch.{made})")]
     return [sketch.let(f"torch.where({mask}, {one}, {two})")]
 
 
@@ -120,6 +137,23 @@ def fold(sketch: Sketch) -> list[str]:
         back = sketch.fill(rng.choice(tables().pointwise.binary), a=value, b=result)
         return [sketch.let(back)]
     return [result]
+
+
+def folds(sketch: Sketch) -> list[str]:
+    """Two numbers of the same values."""
+    rng, dtype = sketch.rng, sketch.float_type()
+    shape = sketch.shape(rng.choice((2, 2, 3)))
+    value = chain(sketch, sketch.tensor(shape, dtype), rng.choice((0, 0, 1)))
+    keep, axes = rng.random() < 0.3, _axes(sketch, shape)
+    found = [
+        sketch.let(sketch.fill(template, a=value, d=axes, keep=keep))
+        for template in rng.sample(tables().fold.number, 2)
+    ]
+    if rng.random() < 0.4:
+        return [
+            sketch.let(sketch.fill(rng.choice(tables().pointwise.binary), a=found[0], b=found[1]))
+        ]
+    return found
 
 
 def norm(sketch: Sketch) -> list[str]:
@@ -282,11 +316,12 @@ def _scaled(sketch: Sketch, template: str, extent: int, dtype: str, **names: obj
 FAMILIES: dict[str, tuple[Family, float]] = {
     "elementwise": (elementwise, 20.0),
     "several": (several, 4.0),
-    "lists": (lists, 9.0),
+    "lists": (lists, 14.0),
     "broadcast": (broadcast, 12.0),
     "whole": (whole_numbers, 4.0),
     "truth": (truth, 6.0),
     "fold": (fold, 14.0),
+    "folds": (folds, 4.0),
     "norm": (norm, 14.0),
     "loss": (loss, 8.0),
     "optimiser": (optimiser, 5.0),
@@ -297,3 +332,5 @@ FAMILIES: dict[str, tuple[Family, float]] = {
     "composed": (composed, 24.0),
     "layout": (layout, 5.0),
 }
+# What may write to its inputs, and so reads them as they are.
+IN_PLACE = frozenset({"lists", "optimiser"})

@@ -22,9 +22,11 @@ class Input:
 
 @dataclass(slots=True)
 class Sketch:
-    """Statements of one `forward`; every draw comes from `rng`."""
+    """Statements of one `forward`; every draw comes from `rng`. Where it is `wide`, half-precision
+    inputs are taken to float32 first and results back at the end, as careful modules do."""
 
     rng: random.Random
+    wide: bool = False
     inputs: list[Input] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)
 
@@ -41,8 +43,10 @@ class Sketch:
         elif made.startswith("index:"):
             text = f"torch.randint(0, {made[6:]}, ({listed.rstrip()}), dtype=torch.{dtype})"
         else:
-            text = f"torch.{made}({listed}dtype=torch.{dtype})"
+            text = f"torch.{made}(({listed.rstrip()}), dtype=torch.{dtype})"
         self.inputs.append(Input(name, text))
+        if self.wide and dtype in {"float16", "bfloat16"}:
+            return self.let(f"{name}.float()")
         return name
 
     def let(self, expression: str) -> str:
@@ -88,17 +92,21 @@ class Sketch:
             found.append(self.extent(2, min(left, 8192 if wanted > 1 else 1 << 22)))
             room = max(2, room // found[-1])
         self.rng.shuffle(found)
+        if wanted > 1 and self.rng.random() < 0.1:
+            found[0] = 1  # a batch of one
         return found
 
     def text(self, results: Sequence[str]) -> str:
         """The module in the form of a file with `Model` and `get_inputs`."""
         arguments = "".join(f", {given.name}" for given in self.inputs)
+        narrow = self.rng.choice(("float16", "float16", "bfloat16")) if self.wide else ""
+        ending = f".to(torch.{narrow})" if narrow and self.rng.random() < 0.7 else ""
         body = "".join(f"        {line}\n" for line in self.lines)
         made = "".join(f"        {given.made},\n" for given in self.inputs)
         return (
             "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n\n\n"
             f"class Model(nn.Module):\n    def forward(self{arguments}):\n{body}"
-            f"        return {', '.join(results)}\n\n\n"
+            f"        return {', '.join(result + ending for result in results)}\n\n\n"
             f"def get_inputs():\n    return [\n{made}    ]\n\n\n"
             "def get_init_inputs():\n    return []\n"
         )

@@ -63,6 +63,7 @@ class Cast(msgspec.Struct, frozen=True):
 class Stages(msgspec.Struct, frozen=True):
     same: list[str]
     end: list[str]
+    column: list[str]
 
 
 class Tables(msgspec.Struct, frozen=True):
