@@ -44,7 +44,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
             messages = [SYSTEM, question(index), answer(index)]
             stream.write(json.dumps({"messages": messages, "source": "kernel"}) + "\n")
     (path / "tiny.toml").write_text(TINY)
-    tokenizer.fit([path / "chat.jsonl"], 314, path / "tokenizer")
+    tokenizer.fit([path / "chat.jsonl"], 366, path / "tokenizer")
     return path
 
 

@@ -29,7 +29,7 @@ def test_idioms_are_tokens_and_lines_stay_apart(fitted: Any) -> None:
     tokens = [fitted.decode([index]) for index in range(len(fitted))]
     assert "tl.alloc_ub(" in "|".join(tokens)
     assert [text for text in tokens if len(text) > 1 and "\n" in text] == []
-    assert len(fitted) <= 314
+    assert len(fitted) <= 366
     assert _tokens(fitted, "<think>\n1234\n</think>") == [
         "<think>",
         "\n",

@@ -18,11 +18,13 @@ import numpy.typing as npt
 
 from npuforge.errors import UsageError
 from npuforge.train.records import Chat, as_dicts
+from npuforge.train.renaming import Renamer
 
 IGNORED = -100  # a label that no loss is taken of
 _AT_ONCE = 2048  # conversations made into tokens in one call
 
 Tokens = npt.NDArray[np.int32]
+Row = npt.NDArray[np.int64]
 
 
 class Sample(msgspec.Struct):
@@ -111,11 +113,21 @@ def _render(messages: list[dict[str, str]], tokenizer: Any, asks: bool = False) 
     return text
 
 
+def _rename(ids: Row, labels: Row, lengths: Sequence[int], renamer: Renamer) -> None:
+    """Each sample of a row in names of its own, in place."""
+    end = 0
+    for length in lengths:
+        start, end = end, end + length
+        ids[start:end] = renamer(ids[start:end])
+    labels[labels != IGNORED] = ids[labels != IGNORED]
+
+
 class PackedCollator(msgspec.Struct):
     """Rows as one batch of a constant width, which a compiled model needs."""
 
     width: int
     pad: int
+    renamer: Renamer | None = None
 
     def __call__(self, rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
         """Positions that begin again with every sample, the filling being one more sample."""
@@ -130,6 +142,8 @@ class PackedCollator(msgspec.Struct):
             used = sum(lengths)
             ids[index, :used] = row["input_ids"]
             labels[index, :used] = row["labels"]
+            if self.renamer is not None:
+                _rename(ids[index], labels[index], lengths, self.renamer)
             positions[index] = np.concatenate(
                 [np.arange(length) for length in (*lengths, self.width - used)]
             )

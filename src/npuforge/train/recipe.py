@@ -53,6 +53,7 @@ class Sft(Common, kw_only=True, frozen=True):
     scratch_learning_rate: float
     sequence: int  # tokens of a packed row; longer samples are left out
     batch_tokens: int
+    renamed: bool  # samples in other names and numbers each time
 
 
 class Dpo(Common, kw_only=True, frozen=True):

@@ -11,6 +11,7 @@ from npuforge.train.models import Opened, open_model
 from npuforge.train.packing import PackedCollator, pack
 from npuforge.train.recipe import Sft
 from npuforge.train.records import Chat, read
+from npuforge.train.renaming import Renamer
 from npuforge.train.runs import Request, Run
 
 
@@ -26,6 +27,7 @@ def train(request: Request, recipe: Sft, held_out: Sequence[Path] = ()) -> Run:
     set_seed(recipe.seed)
     opened = open_model(request.model, request.tokenizer, recipe.attention)
     length = min(recipe.sequence, opened.model.config.max_position_embeddings)
+    renamer = Renamer(opened.tokenizer, recipe.seed) if recipe.renamed else None
     packed = pack(chats, opened.tokenizer, length)
     rows = max(1, recipe.batch_tokens // length)
     settings = runs.arguments(
@@ -51,7 +53,7 @@ def train(request: Request, recipe: Sft, held_out: Sequence[Path] = ()) -> Run:
         ),
         train_dataset=packed.rows,
         eval_dataset=pack(others, opened.tokenizer, length).rows if others else None,
-        data_collator=PackedCollator(length, opened.tokenizer.pad_token_id),
+        data_collator=PackedCollator(length, opened.tokenizer.pad_token_id, renamer),
         processing_class=opened.tokenizer,
         peft_config=runs.adapter(request, recipe),
     )

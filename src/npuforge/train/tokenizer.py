@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from string import ascii_lowercase
 from typing import Any
 
 import msgspec
@@ -37,6 +38,8 @@ _APART = (
     r"\d",
     r"(?<![A-Za-z_.])(?:[xn][a-z]{1,2}|[vykw])(?![A-Za-z])",  # xa of xa_in, nb, v of v12
 )
+_NAMES = tuple(kind + letter for kind in "xn" for letter in ascii_lowercase)
+_OFTEN = 10_000  # as often as every name is taken to occur: it is one token, however rare
 _LONGEST = 24  # bytes: an idiom, not a whole statement learned by heart
 _ALPHABET = 256
 _SMALLEST = _ALPHABET + len((PAD, BEGIN, END)) + len(THINK)
@@ -58,7 +61,8 @@ def fit(paths: Sequence[Path], vocabulary: int, out: Path) -> dict[str, float]:
     texts = list(_distinct(paths))
     if not texts:
         raise UsageError(f"no messages in {', '.join(map(str, paths))}")
-    backend = _train(map(_without_tags, texts), vocabulary)
+    names = [f"{name}\n" * _OFTEN for name in _NAMES]
+    backend = _train([*map(_without_tags, texts), *names], vocabulary)
     _save(backend, out)
     tokens = sum(len(encoding.ids) for encoding in backend.encode_batch(texts))
     size = sum(len(text.encode()) for text in texts)
