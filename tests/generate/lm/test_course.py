@@ -90,3 +90,10 @@ def test_without_a_guide_nothing_is_refused() -> None:
     course = Course(_WORDS, None)
     _gone(course, "no program\n", {})
     assert ("".join(map(chr, course.tokens)), course.ended) == ("no program\n", True)
+
+
+def test_the_answer_may_have_to_begin_anew(scale: Written) -> None:
+    answer = _THOUGHT + scale.taught.replace("def op():", "ascend_kernel")
+    course = Course(_WORDS, Guide(scale.asked))
+    assert _gone(course, answer, {})
+    assert course.refused > 8

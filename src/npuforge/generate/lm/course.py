@@ -150,7 +150,7 @@ class Course:
         for line, end in zip(reversed(lines), reversed(ends), strict=False):
             if end < self._line and mark(line):
                 return end
-        return 0
+        return 1  # the first token stays: the question, which it follows, is not read again
 
 
 def _begins(line: str) -> bool:
