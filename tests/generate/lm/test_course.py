@@ -96,4 +96,4 @@ def test_the_answer_may_have_to_begin_anew(scale: Written) -> None:
     answer = _THOUGHT + scale.taught.replace("def op():", "ascend_kernel")
     course = Course(_WORDS, Guide(scale.asked))
     assert _gone(course, answer, {})
-    assert course.refused > 8
+    assert course.refused == 7

@@ -48,12 +48,13 @@ _FINE = Advice()
 
 @dataclass(frozen=True, slots=True)
 class Guide:
-    """For the answers to one question."""
+    """For all answers to one question: what was said of a beginning is not thought of again."""
 
     asked: str
     soc: str = "910b2"
     _known: Asked = field(init=False)
     _chip: dict[str, int] = field(init=False)
+    _said: dict[str, Advice] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_known", Asked.read(self.asked))
@@ -66,12 +67,9 @@ class Guide:
             return _thinking(before)
         if not program:
             return Advice(then=_BEGINNING)
-        last = program.rstrip("\n").rpartition("\n")[2] if not program.endswith("\n\n") else ""
-        parts = program.split(f"{_KERNEL}\n")
-        head, host, body = parts[-1].partition(f"\n{_HOST}\n")
-        if host:
-            return self._in_host(program, body, last)
-        return self._in_kernel(f"{_KERNEL}\n{head}", last, _HEAD.findall(program))
+        if program not in self._said:
+            self._said[program] = self._on(program)
+        return self._said[program]
 
     def end(self, answer: str) -> Advice:
         """On an answer that ends here."""
@@ -80,6 +78,14 @@ class Guide:
         except (NpuforgeError, RecursionError) as error:
             return Advice(keep=False, reason=str(error))
         return _FINE
+
+    def _on(self, program: str) -> Advice:
+        last = program.rstrip("\n").rpartition("\n")[2] if not program.endswith("\n\n") else ""
+        parts = program.split(f"{_KERNEL}\n")
+        head, host, body = parts[-1].partition(f"\n{_HOST}\n")
+        if host:
+            return self._in_host(program, body, last)
+        return self._in_kernel(f"{_KERNEL}\n{head}", last, _HEAD.findall(program))
 
     def _in_kernel(self, kernel: str, last: str, heads: list[tuple[str, str]]) -> Advice:
         if not last:

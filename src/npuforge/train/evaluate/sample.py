@@ -76,8 +76,8 @@ class Sampler:
             texts = [text for _, text, _ in batch]
             given = words(texts, return_tensors="pt", padding=True, add_special_tokens=False)
             made = [
-                Course(self.known, Guide(prompt.prompt[-1].content) if how.guided else None)
-                for _, _, prompt in batch
+                Course(self.known, guide)
+                for guide in (_guide(prompt) if how.guided else None for _, _, prompt in batch)
                 for _ in range(how.samples)
             ]
             decode(
@@ -101,6 +101,10 @@ def _known(words: Any) -> Words:
         words("\n", add_special_tokens=False)["input_ids"][-1],
         words.eos_token_id,
     )
+
+
+def _guide(prompt: Prompt) -> Guide:
+    return Guide(prompt.prompt[-1].content)
 
 
 def _text(words: Any, prompt: Prompt) -> str:
