@@ -44,7 +44,12 @@ def compute_tiling(
     lowered: Lowered, shapes: Shapes, attributes: Mapping[str, Number] | None = None
 ) -> Tiling:
     """Tiling for inputs of these shapes; `UsageError` where the host function refuses them."""
-    return _Evaluator(lowered.host, shapes, attributes or {}).run()
+    try:
+        return _Evaluator(lowered.host, shapes, attributes or {}).run()
+    except (ArithmeticError, ValueError) as error:  # a division by zero, infinite numbers of tiles
+        raise UsageError(
+            f"{lowered.host.program.name}: its host cannot compute: {error}"
+        ) from error
 
 
 class _Evaluator:

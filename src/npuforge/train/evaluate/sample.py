@@ -14,7 +14,7 @@ from npuforge.generate.lm.guide import Guide
 from npuforge.train.evaluate.prompts import Prompt
 from npuforge.train.records import as_dicts
 
-_AT_ONCE = 128  # sequences
+_AT_ONCE = 512  # sequences
 
 
 class Answers(msgspec.Struct, frozen=True, kw_only=True):
