@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from npuforge.generate.lm.course import Choice, Course
-from npuforge.train.evaluate.decode import decode, draw
+from npuforge.train.evaluate.decode import Drawing, Question, decode, draw
 from npuforge.train.evaluate.prompts import Prompt
 from npuforge.train.evaluate.sample import Sampler, Sampling
 from npuforge.train.records import Message
@@ -19,16 +19,17 @@ from npuforge.train.records import Message
 _MOST = 24
 
 
-@pytest.mark.parametrize("room", [3, 256])
+@pytest.mark.parametrize(("room", "at_once"), [(3, 100), (256, 100), (3, 2), (256, 4)])
 def test_answers_are_those_of_the_library(
-    start: Path, room: int, monkeypatch: pytest.MonkeyPatch
+    start: Path, room: int, at_once: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Greedy: a hair's breadth of chance is left for anything but the likeliest token."""
+    """Greedy: a hair's breadth of chance is left for anything but the likeliest token. Where not
+    all are drawn at once, others take the places of those that ended."""
     monkeypatch.setattr("npuforge.train.evaluate.decode._ROOM", room)
     sampler = Sampler(str(start))
     words = sampler.words
     texts = ["op: exp(x0), 7 elements", "op", "v0 = exp(x0), 14 elements\nreturn"]
-    given = words(texts, return_tensors="pt", padding=True, add_special_tokens=False)
+    given = [words(text, add_special_tokens=False)["input_ids"] for text in texts]
     generator = torch.Generator().manual_seed(0)
     wanted = [
         sampler.net.generate(
@@ -47,11 +48,13 @@ def test_answers_are_those_of_the_library(
     ]
     for end in (words.eos_token_id, plain[0][3]):
         known = replace(sampler.known, end=end)
-        found = [Course(known, None) for _ in range(2 * len(texts))]
-        decode(sampler.net, given, found, _MOST, 0.001, 0.5, generator)
-        for place, row in enumerate(plain):
+        asked = [Question(tokens, [Course(known, None) for _ in range(2)]) for tokens in given]
+        how = Drawing(_MOST, 0.001, 0.5, at_once)
+        done = list(decode(sampler.net, asked, how, generator))
+        assert sorted(map(id, done)) == sorted(map(id, asked))
+        for one, row in zip(asked, plain, strict=True):
             cut = row[: row.index(end)] if end in row else row
-            for answer in found[2 * place : 2 * place + 2]:
+            for answer in one.courses:
                 assert answer.tokens == cut
                 assert answer.ended == (end in row)
 
@@ -76,12 +79,13 @@ def test_what_was_taken_back_leaves_no_trace(start: Path) -> None:
     """Greedy answers are the same, although some rows of the batch went back and forth."""
     sampler = Sampler(str(start))
     texts = ["op: exp(x0), 7 elements", "v0 = exp(x0), 14 elements\nreturn"]
-    given = sampler.words(texts, return_tensors="pt", padding=True, add_special_tokens=False)
+    given = [sampler.words(text, add_special_tokens=False)["input_ids"] for text in texts]
     plain = [Course(sampler.known, None) for _ in texts]
     back = [_TakesBack(sampler.known, None), Course(sampler.known, None)]
     for courses in (plain, back):
         generator = torch.Generator().manual_seed(0)
-        decode(sampler.net, given, courses, _MOST, 0.001, 0.5, generator)
+        asked = [Question(text, [one]) for text, one in zip(given, courses, strict=True)]
+        list(decode(sampler.net, asked, Drawing(_MOST, 0.001, 0.5, 8), generator))
     assert [one.tokens for one in back] == [one.tokens for one in plain]
     assert len(plain[0].tokens) == _MOST
 

@@ -2,16 +2,18 @@
 """Many answers to many prompts at once, by any causal model of the transformers library.
 
 A prompt is read once for all its answers. Answers are of very different lengths, and what ended is
-taken out of the batch, memory and all: the last long ones do not hold up hundreds of others. Keys
-and values get room for many tokens at once: to allocate and copy all of them for every token takes
-longer than the model does.
+taken out of the batch, memory and all, and other prompts take its place: long answers do not hold
+up others, and every question is handed over as soon as it is answered. Keys and values get room for
+many tokens at once: to allocate and copy all of them for every token takes longer than the model
+does.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from transformers.cache_utils import Cache, DynamicLayer
@@ -63,80 +65,195 @@ class _Layer(DynamicLayer):  # type: ignore[misc]
         return self.keys, self.values
 
 
+@dataclass(slots=True)
+class Question:
+    """Tokens of a prompt, and the answers under way to it."""
+
+    tokens: Sequence[int]
+    courses: Sequence[Course]
+
+
+class Drawing(NamedTuple):
+    """How answers are drawn: of at most so many tokens, at most so many at once."""
+
+    most: int
+    temperature: float
+    top_p: float
+    at_once: int
+
+
 @torch.inference_mode()
 def decode(
-    net: Any,
-    given: Any,
-    courses: Sequence[Course],
-    most: int,
-    temperature: float,
-    top_p: float,
-    generator: torch.Generator,
-) -> None:
-    """Go as many courses for each row of `given` as there are: token ids and their mask, padded on
-    the left."""
-    mask = given["attention_mask"]
-    copies = len(courses) // len(mask)
-    places = (mask.cumsum(-1) - 1).clamp(min=0)
-    cache = Cache(layer_class_to_replicate=_Layer)
-    seen = net(
-        **given, position_ids=places, past_key_values=cache, use_cache=True, logits_to_keep=1
-    )
-    cache.batch_repeat_interleave(copies)
-    logits = seen.logits[:, -1].repeat_interleave(copies, 0)
-    mask = mask.repeat_interleave(copies, 0)
-    place = places[:, -1:].repeat_interleave(copies, 0)
-    read = [_Read() for _ in courses]
-    alive = list(range(len(courses)))
-    for _ in range(most * _DETOURS):
-        daring = torch.tensor([courses[row].daring for row in alive], device=logits.device)
-        drawn = draw(logits, temperature * daring[:, None], top_p, generator)
-        chances, others = torch.log_softmax(logits.float(), dim=-1).topk(_CHOICES, dim=-1)
-        found = zip(drawn.tolist(), others.tolist(), chances.tolist(), strict=True)
-        following: list[int] = []
-        for at, (token, tokens, logarithms) in enumerate(found):
-            course = courses[alive[at]]
-            back = 0
-            if not course.ended:
-                choices = tuple(zip(tokens, logarithms, strict=True))
-                token, back = course.take(token, choices)
-            if back:
-                mask[at, read[alive[at]].forget(back)] = 0
-                place[at] -= back
-            read[alive[at]].columns.append(mask.shape[1])
-            following.append(token)
-        stopped = [courses[row].ended or len(courses[row].tokens) >= most for row in alive]
-        if all(stopped):
-            break
-        fed = torch.tensor(following, device=logits.device)
-        if sum(stopped) >= _ENDED * len(stopped):
-            kept = torch.tensor([at for at, over in enumerate(stopped) if not over])
-            alive = [alive[at] for at in kept.tolist()]
-            kept = kept.to(logits.device)
-            cache.batch_select_indices(kept)
-            fed, mask, place = fed[kept], mask[kept], place[kept]
-        place = place + 1
-        mask = torch.cat([mask, mask.new_ones(len(mask), 1)], dim=1)
-        seen = net(
-            input_ids=fed[:, None],
-            attention_mask=mask,
-            position_ids=place,
-            past_key_values=cache,
-            use_cache=True,
-        )
-        logits = seen.logits[:, -1]
+    net: Any, questions: Iterable[Question], how: Drawing, generator: torch.Generator
+) -> Iterator[Question]:
+    """Go all courses; each question as soon as all of its courses came to their end."""
+    waiting = deque(questions)
+    batch = _Batch(net, how, generator)
+    while waiting or batch.rows:
+        fitting: list[Question] = []
+        rows = len(batch.rows)
+        while waiting and (not rows or rows + len(waiting[0].courses) <= how.at_once):
+            rows += len(waiting[0].courses)
+            fitting.append(waiting.popleft())
+        if fitting:
+            batch.admit(fitting)
+        yield from batch.go_on(how.at_once if waiting else 0)
 
 
 @dataclass(slots=True)
-class _Read:
-    """Where in the batch's memory the tokens of a course are."""
+class _Row:
+    """An answer of a batch, and where in its memory the tokens are."""
 
+    course: Course
+    question: Question
     columns: list[int] = field(default_factory=list)
+    steps: int = 0
+    over: bool = False
 
     def forget(self, count: int) -> list[int]:
         gone = self.columns[-count:]
         del self.columns[-count:]
         return gone
+
+
+class _Batch:
+    """Answers that are drawn together. Columns of its memory are counted from `origin`, so that
+    they keep their numbers when memory is put before the first or given back."""
+
+    def __init__(self, net: Any, how: Drawing, generator: torch.Generator) -> None:
+        self.net, self.how, self.generator = net, how, generator
+        self.rows: list[_Row] = []
+        self.left: dict[int, int] = {}  # answers under way, by question
+        self.origin = 0
+        self.cache: Any = None
+        self.mask = self.place = self.logits = torch.empty(0)
+
+    def admit(self, questions: Sequence[Question]) -> None:
+        """Read prompts, each once for all its answers."""
+        device = self.net.device
+        long = max(len(one.tokens) for one in questions)
+        ids = torch.zeros(len(questions), long, dtype=torch.long)
+        mask = torch.zeros_like(ids)
+        for at, one in enumerate(questions):
+            ids[at, long - len(one.tokens) :] = torch.tensor(one.tokens)
+            mask[at, long - len(one.tokens) :] = 1
+        ids, mask = ids.to(device), mask.to(device)
+        places = (mask.cumsum(-1) - 1).clamp(min=0)
+        cache = Cache(layer_class_to_replicate=_Layer)
+        seen = self.net(
+            input_ids=ids,
+            attention_mask=mask,
+            position_ids=places,
+            past_key_values=cache,
+            use_cache=True,
+            logits_to_keep=1,
+        )
+        copies = torch.tensor([len(one.courses) for one in questions], device=device)
+        which = torch.arange(len(questions), device=device).repeat_interleave(copies)
+        cache.batch_select_indices(which)
+        self._join(cache, mask[which], places[which, -1:], seen.logits[which, -1])
+        self.rows += [_Row(course, one) for one in questions for course in one.courses]
+        self.left |= {id(one): len(one.courses) for one in questions}
+
+    def go_on(self, enough: int) -> Iterator[Question]:
+        """Draw until a good part of `enough` rows ended, or all of them."""
+        while self.rows:
+            fed = self._drawn()
+            for row in self.rows:
+                if not row.over and self._is_over(row):
+                    row.over = True
+                    self.left[id(row.question)] -= 1
+                    if not self.left[id(row.question)]:
+                        yield row.question
+            if sum(row.over for row in self.rows) >= _ENDED * len(self.rows):
+                fed = self._keep([at for at, row in enumerate(self.rows) if not row.over], fed)
+            if not self.rows:
+                return
+            self._read(fed)
+            if len(self.rows) < (1 - _ENDED) * enough:
+                return
+
+    def _drawn(self) -> list[int]:
+        """The next token of each row; what is taken back is forgotten."""
+        how, logits = self.how, self.logits
+        daring = torch.tensor([row.course.daring for row in self.rows], device=logits.device)
+        drawn = draw(logits, how.temperature * daring[:, None], how.top_p, self.generator)
+        chances, others = torch.log_softmax(logits.float(), dim=-1).topk(_CHOICES, dim=-1)
+        found = zip(self.rows, drawn.tolist(), others.tolist(), chances.tolist(), strict=True)
+        following: list[int] = []
+        for at, (row, token, tokens, logarithms) in enumerate(found):
+            back = 0
+            if not row.over:
+                row.steps += 1
+                choices = tuple(zip(tokens, logarithms, strict=True))
+                token, back = row.course.take(token, choices)
+            if back:
+                self.mask[at, [column - self.origin for column in row.forget(back)]] = 0
+                self.place[at] -= back
+            row.columns.append(self.origin + self.mask.shape[1])
+            following.append(token)
+        return following
+
+    def _is_over(self, row: _Row) -> bool:
+        most = self.how.most
+        return row.course.ended or len(row.course.tokens) >= most or row.steps >= most * _DETOURS
+
+    def _read(self, fed: Sequence[int]) -> None:
+        self.place = self.place + 1
+        self.mask = torch.cat([self.mask, self.mask.new_ones(len(self.mask), 1)], dim=1)
+        seen = self.net(
+            input_ids=torch.tensor(fed, device=self.mask.device)[:, None],
+            attention_mask=self.mask,
+            position_ids=self.place,
+            past_key_values=self.cache,
+            use_cache=True,
+        )
+        self.logits = seen.logits[:, -1]
+
+    def _keep(self, places: Sequence[int], fed: Sequence[int]) -> list[int]:
+        """Only these rows stay, and only the memory that one of them uses."""
+        self.rows = [self.rows[at] for at in places]
+        if not places:
+            self.cache = None
+            return []
+        kept = torch.tensor(places, device=self.mask.device)
+        self.cache.batch_select_indices(kept)
+        self.mask, self.place, self.logits = self.mask[kept], self.place[kept], self.logits[kept]
+        unused = int(self.mask.any(0).int().argmax())
+        if unused >= _ROOM:
+            self.origin += unused
+            self.mask = self.mask[:, unused:]
+            for layer in self.cache.layers:
+                layer.keys = layer.keys[..., unused:, :]
+                layer.values = layer.values[..., unused:, :]
+        return [fed[at] for at in places]
+
+    def _join(
+        self, cache: Any, mask: torch.Tensor, place: torch.Tensor, logits: torch.Tensor
+    ) -> None:
+        if self.cache is None:
+            self.cache, self.mask, self.place, self.logits = cache, mask, place, logits
+            self.origin = 0
+            return
+        held, new = self.mask.shape[1], mask.shape[1]
+        self.origin -= max(0, new - held)
+        for old, more in zip(self.cache.layers, cache.layers, strict=True):
+            old.keys = _stacked(old.keys, more.keys, axis=-2)
+            old.values = _stacked(old.values, more.values, axis=-2)
+        self.mask = _stacked(self.mask, mask, axis=-1)
+        self.place = torch.cat([self.place, place])
+        self.logits = torch.cat([self.logits, logits])
+
+
+def _stacked(held: torch.Tensor, more: torch.Tensor, axis: int) -> torch.Tensor:
+    """Rows of both, the shorter ones with nothing before them."""
+    long = max(held.shape[axis], more.shape[axis])
+    shape = [len(held) + len(more), *held.shape[1:]]
+    shape[axis] = long
+    made = held.new_zeros(shape)
+    made[: len(held)].narrow(axis, long - held.shape[axis], held.shape[axis]).copy_(held)
+    made[len(held) :].narrow(axis, long - more.shape[axis], more.shape[axis]).copy_(more)
+    return made
 
 
 def draw(

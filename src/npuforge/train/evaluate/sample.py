@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import islice
 from typing import Any
 
 import msgspec
@@ -14,7 +13,7 @@ from npuforge.generate.lm.guide import Guide
 from npuforge.train.evaluate.prompts import Prompt
 from npuforge.train.records import as_dicts
 
-_AT_ONCE = 512  # sequences
+_AT_ONCE = 256  # sequences
 
 
 class Answers(msgspec.Struct, frozen=True, kw_only=True):
@@ -50,48 +49,40 @@ class Sampler:
         dtype = torch.bfloat16 if self.device == "cuda" else torch.float32
         self.net = opened.model.to(device=self.device, dtype=dtype).eval()
         self.words = opened.tokenizer
-        self.words.padding_side = "left"
         self.known = _known(self.words)
 
     def answers(self, prompts: Sequence[Prompt], how: Sampling) -> Iterator[Answers]:
         """Answers to every prompt that can be asked, the short ones first."""
         import torch  # noqa: PLC0415
 
-        from npuforge.train.evaluate.decode import decode  # noqa: PLC0415
+        from npuforge.train.evaluate.decode import Drawing, Question, decode  # noqa: PLC0415
 
         words = self.words
         generator = torch.Generator(self.device).manual_seed(how.seed)
         positions: int = self.net.config.max_position_embeddings
         room = positions - min(how.most_tokens, positions) // 2
-        asked: list[tuple[int, str, Prompt]] = []
+        asked: list[tuple[list[int], Prompt]] = []
         for prompt in (prompt for prompt in prompts if not prompt.problem):
-            text = _text(words, prompt)
-            size = len(words(text, add_special_tokens=False)["input_ids"])
-            if size > room:  # nothing can be said to it
+            tokens = words(_text(words, prompt), add_special_tokens=False)["input_ids"]
+            if len(tokens) > room:  # nothing can be said to it
                 yield _answers(words, prompt, [Course(self.known, None)] * how.samples)
             else:
-                asked.append((size, text, prompt))
-        ordered = iter(sorted(asked, key=lambda one: one[0]))
-        while batch := list(islice(ordered, max(1, _AT_ONCE // how.samples))):
-            texts = [text for _, text, _ in batch]
-            given = words(texts, return_tensors="pt", padding=True, add_special_tokens=False)
-            made = [
-                Course(self.known, guide)
-                for guide in (_guide(prompt) if how.guided else None for _, _, prompt in batch)
-                for _ in range(how.samples)
-            ]
-            decode(
-                self.net,
-                given.to(self.device),
-                made,
-                how.most_tokens,
-                how.temperature,
-                how.top_p,
-                generator,
-            )
-            for place, (_, _, prompt) in enumerate(batch):
-                own = made[place * how.samples : (place + 1) * how.samples]
-                yield _answers(words, prompt, own)
+                asked.append((tokens, prompt))
+        asked.sort(key=lambda one: len(one[0]))
+        questions = {
+            id(one): (prompt, one)
+            for tokens, prompt in asked
+            for one in [Question(tokens, self._courses(prompt, how))]
+        }
+        drawing = Drawing(how.most_tokens, how.temperature, how.top_p, _AT_ONCE)
+        given = (one for _, one in questions.values())
+        for done in decode(self.net, given, drawing, generator):
+            prompt, _ = questions[id(done)]
+            yield _answers(words, prompt, done.courses)
+
+    def _courses(self, prompt: Prompt, how: Sampling) -> list[Course]:
+        guide = Guide(prompt.prompt[-1].content) if how.guided else None
+        return [Course(self.known, guide) for _ in range(how.samples)]
 
 
 def _known(words: Any) -> Words:
@@ -101,10 +92,6 @@ def _known(words: Any) -> Words:
         words("\n", add_special_tokens=False)["input_ids"][-1],
         words.eos_token_id,
     )
-
-
-def _guide(prompt: Prompt) -> Guide:
-    return Guide(prompt.prompt[-1].content)
 
 
 def _text(words: Any, prompt: Prompt) -> str:
