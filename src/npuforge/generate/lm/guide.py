@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from npuforge.errors import NpuforgeError
 from npuforge.generate.lm.answer import program_in
 from npuforge.generate.lm.asked import Asked
+from npuforge.generate.lm.extents import Shapes, shapes_in, strange
 from npuforge.generate.lm.fit import without_fits
 from npuforge.generate.lm.form import complete
 from npuforge.generate.lm.grammar import ENDED
@@ -30,6 +31,8 @@ from npuforge.tile.parse import KERNEL_DECORATOR, LANGUAGE_IMPORT
 _KERNEL = f"@{KERNEL_DECORATOR}"
 _BEGINNING = f"{LANGUAGE_IMPORT}\n\n\n{_KERNEL}\n"
 _HEAD = re.compile(r"^def (\w+)\(([\w, ]*)\):$", re.MULTILINE)
+_SHARED = "_kernel"  # how kernels are called that are the same for many operators
+_PREPARED = re.compile(rf"^ +{MARK}def (\w+)\((.*)\)$", re.MULTILINE)
 _HOST = f"def {OPERATOR}_host("
 _MOST_THOUGHTS = 60  # lines
 
@@ -54,11 +57,13 @@ class Guide:
     soc: str = "910b2"
     _known: Asked = field(init=False)
     _chip: dict[str, int] = field(init=False)
+    _shapes: Shapes = field(init=False)
     _said: dict[str, Advice] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_known", Asked.read(self.asked))
         object.__setattr__(self, "_chip", chip_constants(self.soc))
+        object.__setattr__(self, "_shapes", shapes_in(self.asked))
 
     def line(self, answer: str) -> Advice:
         """On the last line of an answer that ends with a whole line."""
@@ -102,7 +107,7 @@ class Guide:
         if not heads or "\n\n" in kernel:
             return Advice(keep=False, reason="outside any kernel")
         # A kernel that is the same for many operators has names of its own.
-        tensors = {} if heads[-1][0].endswith("_kernel") else self._known.tensors
+        tensors = {} if heads[-1][0].endswith(_SHARED) else self._known.tensors
         found_wrong = in_kernel(hoisted(filled(kernel)).text, tensors, self._chip)
         return _advice([f"{one.rule}: {one.message}" for one in found_wrong])
 
@@ -121,7 +126,12 @@ class Guide:
             text = without_fits(hoisted(program).text)
         except NpuforgeError as error:
             return Advice(keep=False, reason=str(error))
-        return _advice([f"{one.rule}: {one.message}" for one in in_host(text, self._chip)])
+        wrong = [f"{one.rule}: {one.message}" for one in in_host(text, self._chip)]
+        prepared = _PREPARED.findall(body)
+        if not wrong and prepared and not prepared[-1][0].endswith(_SHARED):
+            said = strange(last, prepared[-1][1].split(", "), self._shapes)
+            wrong = [f"no tensor of {prepared[-1][0]} has {said} elements"] if said else []
+        return _advice(wrong)
 
     def _quote(self, last: str) -> Advice:
         name = re.split(r"\W", last.partition(MARK)[2], maxsplit=1)[0]
