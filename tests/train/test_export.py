@@ -12,8 +12,9 @@ from tests.generate.lm import toy
 
 from npuforge.cli import main
 from npuforge.errors import UsageError
-from npuforge.generate.lm.engine import LlamaEngine, Sampling
+from npuforge.generate.lm.engine import LlamaEngine
 from npuforge.generate.lm.model import read
+from npuforge.generate.lm.sampling import Sampling
 from npuforge.train.export import export
 
 CHAT = [{"role": "user", "content": "import tile.language as tl\nx = 128 * 3.5 # é\n    y\n"}]

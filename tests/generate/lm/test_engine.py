@@ -12,9 +12,10 @@ from tests.generate.lm.gbnf import Grammar
 from tests.generate.lm.toy import BEGIN, words
 
 from npuforge.errors import UsageError
-from npuforge.generate.lm.engine import LlamaEngine, Sampling
+from npuforge.generate.lm.engine import LlamaEngine
 from npuforge.generate.lm.grammar import grammar
 from npuforge.generate.lm.model import VARIABLE, ModelFile, find, read
+from npuforge.generate.lm.sampling import Sampling
 
 PROMPT = list(range(40, 140))
 

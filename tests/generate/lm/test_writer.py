@@ -12,9 +12,9 @@ from npuforge.cli import main
 from npuforge.errors import UsageError
 from npuforge.generate import generate
 from npuforge.generate.live import LiveModule
-from npuforge.generate.lm.engine import Drawn, Sample, Sampling, Watch
 from npuforge.generate.lm.form import plain
 from npuforge.generate.lm.model import TEMPLATE, VARIABLE, ModelFile
+from npuforge.generate.lm.sampling import Drawn, Sample, Sampling, Watch
 from npuforge.generate.lm.task import canonical, task_text
 from npuforge.generate.lm.writer import LmWriter
 from npuforge.plan import planner
@@ -74,7 +74,7 @@ def test_nothing_right_is_a_verdict_and_nothing_at_all_is_said() -> None:
     outcome = generate(SHIFTED, INPUTS, name="shifted", strategy=LmWriter(Told(["no program"])))
     assert outcome.verdict.compiled is False
     assert not outcome.verdict.ok
-    with pytest.raises(UsageError, match="every sample was cut off"):
+    with pytest.raises(UsageError, match="no sample came to its end"):
         generate(SHIFTED, INPUTS, name="shifted", strategy=LmWriter(Told(["x"], ended=False)))
 
 

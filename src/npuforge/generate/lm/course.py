@@ -59,6 +59,11 @@ class Course:
         """What the temperature is multiplied with."""
         return _DARING if self._line < self._furthest else 1.0
 
+    @property
+    def waits_with_given(self) -> bool:
+        """Whether the next token is given, and nothing need be drawn."""
+        return bool(self._given)
+
     def take(self, drawn: int, choices: Sequence[Choice]) -> tuple[int, int]:
         """A token was drawn: the one to go on with, and how many before it are taken back."""
         token = self._given.popleft() if self._given else drawn

@@ -21,47 +21,13 @@ from types import TracebackType
 from typing import Any, Protocol
 
 from npuforge.errors import UsageError
+from npuforge.generate.lm.course import Course
+from npuforge.generate.lm.guided import draw_guided
 from npuforge.generate.lm.model import ModelFile
+from npuforge.generate.lm.sampling import Drawn, Sample, Sampling, Watch
 
 _BLOCK = 256  # a context is a multiple of so many tokens
 _ENDED = "stop"
-
-Watch = Callable[[int], None]
-
-
-@dataclass(frozen=True, slots=True)
-class Sampling:
-    """`count` answers of at most `most` tokens; a `grammar` (GBNF) says what they may be."""
-
-    count: int = 10
-    temperature: float = 0.6
-    top_p: float = 0.95
-    seed: int = 0
-    most: int = 2048
-    stop: tuple[str, ...] = ()
-    grammar: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Sample:
-    """An answer; one that did not come to its end was cut off."""
-
-    text: str
-    tokens: int
-    ended: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Drawn:
-    """The samples of one question, in the order of their seeds."""
-
-    samples: tuple[Sample, ...]
-    asked: int  # tokens of the question
-    seconds: float
-
-    @property
-    def tokens(self) -> int:
-        return sum(sample.tokens for sample in self.samples)
 
 
 class Engine(Protocol):
@@ -106,6 +72,11 @@ class LlamaEngine:
         started = time.monotonic()
         # A text has at most a token a byte.
         size = len(prompt) if isinstance(prompt, list) else len(prompt.encode())
+        words = self.model.words() if sampling.guide is not None else None
+        if words is not None and isinstance(prompt, list):
+            self._serve(sampling.count * (size + sampling.most), sampling.count)
+            courses = [Course(words, sampling.guide) for _ in range(sampling.count)]
+            return draw_guided(self._server.handle_completions, prompt, courses, sampling, watch)
         self._serve(size + sampling.count * sampling.most, sampling.count)
         asked = {
             "prompt": prompt,

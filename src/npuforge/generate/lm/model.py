@@ -13,10 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from npuforge.errors import UsageError
+from npuforge.generate.lm.course import Words
 
 VARIABLE = "NPUFORGE_LM"
 TOKENIZER = "tokenizer.huggingface.json"
 TEMPLATE = "tokenizer.chat_template"
+END = "tokenizer.ggml.eos_token_id"
+_LINES = 3  # of the text that is tried
 _WEIGHTS = "weights"
 _HOW = (
     "train one (docs/lm.md) and name it with --lm-model FILE or the environment variable "
@@ -50,18 +53,37 @@ class ModelFile:
         """A conversation in the form the model knows; as tokens, where the file brings the
         tokenizer that the model was trained with."""
         text = self._chat(messages)
+        words = self._tokenizer()
+        return text if words is None else list(words.encode(text, add_special_tokens=False).ids)
+
+    def words(self) -> Words | None:
+        """The tokenizer for answers that are drawn line by line; nothing where the file brings
+        none, or lines do not end with a token of their own."""
+        own, end = self._tokenizer(), self.head.get(END)
+        if own is None or end is None:
+            return None
+
+        def tokens(text: str) -> list[int]:
+            return list(own.encode(text, add_special_tokens=False).ids)
+
+        newline = tokens("\n")[-1]
+        if tokens("def op():\n\n\n    m").count(newline) != _LINES:
+            return None
+        return Words(own.decode, tokens, newline, int(end))
+
+    def _tokenizer(self) -> Any:
+        """What the model was trained with, where the file brings it."""
         tokenizer = self.head.get(TOKENIZER)
         if tokenizer is None:
-            return text
+            return None
         try:
             import tokenizers  # noqa: PLC0415 (optional)
         except ImportError:
             raise UsageError("tokenizers is not installed: pip install 'npuforge[lm]'") from None
         try:
-            words = tokenizers.Tokenizer.from_str(tokenizer)
+            return tokenizers.Tokenizer.from_str(tokenizer)
         except Exception as error:  # whatever the library raises for a text of somebody else
             raise UsageError(f"{self.path}: its tokenizer cannot be read: {error}") from None
-        return list(words.encode(text, add_special_tokens=False).ids)
 
     def _chat(self, messages: Sequence[Mapping[str, str]]) -> str:
         from jinja2 import TemplateError  # noqa: PLC0415 (--help needs none of this)

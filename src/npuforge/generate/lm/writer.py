@@ -17,10 +17,12 @@ from npuforge.errors import UsageError
 from npuforge.generate.cases import ProofCase
 from npuforge.generate.events import Writing
 from npuforge.generate.lm.answer import held, program_in
-from npuforge.generate.lm.engine import Drawn, Engine, Sample, Sampling
+from npuforge.generate.lm.engine import Engine
 from npuforge.generate.lm.form import complete
 from npuforge.generate.lm.grammar import grammar
+from npuforge.generate.lm.guide import Guide
 from npuforge.generate.lm.names import renamed
+from npuforge.generate.lm.sampling import Drawn, Sample, Sampling
 from npuforge.generate.lm.single import KINDS
 from npuforge.generate.lm.task import OPERATOR, canonical, question
 from npuforge.generate.planned import settled
@@ -56,7 +58,7 @@ class LmWriter:
         bench.notes.append(f"{tokens} tokens in {seconds:.1f} s by {self.engine.model.name}")
         programs = [_filled(variant, bench.chip) for variant in _distinct(drawn)]
         if not programs:
-            raise UsageError("no program was written: every sample was cut off")
+            raise UsageError("no program was written: no sample came to its end")
         tried = _tried(bench, signature, [_own(v, bench.graph, signature) for v in programs])
         whole = Plan(signature.name, tuple(t.variant for t, _ in tried), signature.operands)
         chosen = settled(bench, tried, whole)
@@ -68,8 +70,9 @@ class LmWriter:
         asked = question(graph)
         sampling = self.sampling
         if not sampling.grammar:
-            written = grammar(signature_of(graph), asked[-1]["content"])
-            sampling = replace(sampling, grammar=written)
+            text = asked[-1]["content"]
+            written = grammar(signature_of(graph), text)
+            sampling = replace(sampling, grammar=written, guide=Guide(text, bench.chip))
         title = f"{sampling.count} samples"
         return self.engine.draw(
             self.engine.model.prompt(asked),
