@@ -26,7 +26,8 @@ where na=74, nb=64
 v0 = mul.Tensor(xa, 0.56): float32[na, nb]
 v1 = add.Tensor(v0, 0.5): float32[na, nb]
 v2 = mul.Tensor(v1, v1): float32[na, nb]
-return v2
+v3 = sub.Tensor(v2, 1000.0): float32[na, nb]
+return v3
 """
 _ANSWER = """\
 <think>
@@ -54,8 +55,11 @@ def op():
             v1 = tl.alloc_ub(tile, dtype=tl.float32)
             tl.add(v1[:m], v0[:m], 0.5)
             # v2 = mul.Tensor(v1, v1): float32[na, nb]
+            v2 = tl.alloc_ub(tile, dtype=tl.float32)
+            tl.mul(v2[:m], v1[:m], v1[:m])
+            # v3 = sub.Tensor(v2, 1000.0): float32[na, nb]
             y_out = tl.alloc_ub(tile, dtype=tl.float32)
-            tl.mul(y_out[:m], v1[:m], v1[:m])
+            tl.sub(y_out[:m], v2[:m], 1000.0)
         with tl.copyout():
             tl.store(y + start, y_out[:m])
 
@@ -63,7 +67,7 @@ def op():
 def op_host(
     # xa: float32[na, nb]
     xa: tl.input(tl.float32),
-    # v2 = mul.Tensor(v1, v1): float32[na, nb]
+    # v3 = sub.Tensor(v2, 1000.0): float32[na, nb]
     y: tl.output(tl.float32, (xa.shape[0], xa.shape[1],)),
 ):
     na = xa.shape[0]
@@ -97,9 +101,9 @@ def _renamed(fitted: Any, seed: int) -> str:
 
 
 def _by_place(text: str) -> str:
-    """Every name and every number of two decimals by its first place."""
+    """Every name and every number of several digits by its first place."""
     seen: dict[str, str] = {}
-    words = rf"{_NAME}|\d+\.\d\d(?! KB)"
+    words = rf"{_NAME}|\d+\.\d\d(?! KB)|\d\d+\.0"
     return re.sub(words, lambda found: seen.setdefault(found[0], f"<{len(seen)}>"), text)
 
 
@@ -116,6 +120,7 @@ def test_only_names_and_numbers_change_and_all_alike(fitted: Any, seed: int) -> 
 def test_names_and_numbers_do_change_and_the_program_still_compiles(fitted: Any) -> None:
     made = _renamed(fitted, 5)
     assert "0.56)" not in made
+    assert "1000.0)" not in made
     assert "v0 = mul" not in made
     assert "xa: float32[na, nb]" not in made
     assert lower(complete(program_in(made.replace("<|im_end|>", "")), "910b2").text).kernels

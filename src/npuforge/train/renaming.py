@@ -8,8 +8,7 @@ question is copied, whatever it is.
 
 The tokenizer keeps names and digits apart (`tokenizer`), so that all of it is done on tokens, anew
 each time a sample is learned from, and no sample becomes longer: two-letter names change places
-with others of their kind, values with others of as many digits, and the decimals of a number with
-other decimals.
+with others of their kind, values with others of as many digits, and numbers get other digits.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ Tokens = npt.NDArray[np.int64]
 
 _WORDS = frozenset({"ne", "no"})  # which mean something else where they are no names
 _PROBE = "# v12 = mul.Tensor(xa, 0.56): float32[na, nb]\nxa_in[:nb], v12_fold, k1_tile * na"
-_LONG = 5  # decimals: numbers with fewer than two may mean an operation, these a constant
+_LONG = 5  # decimals
 
 
 class Renamer:
@@ -82,21 +81,31 @@ class Renamer:
         made[two], made[two + 1] = self._digits[other // 10], self._digits[other % 10]
 
     def _numbers(self, ids: Tokens, made: Tokens) -> None:
-        """Other decimals for the question's numbers that the program has too, outside of quotes."""
+        """Other digits for the question's numbers that the program has too, outside of quotes."""
         begun, ended = (int(np.argmax(ids == tag)) for tag in self._reasoned)
         places: dict[tuple[int, ...], list[int]] = {}
         for point in np.flatnonzero(ids == self._point):
             first, last = self._run(ids, int(point), -1), self._run(ids, int(point), 1)
-            if first < point and 1 < last - point < _LONG:
-                places.setdefault(tuple(ids[first : last + 1].tolist()), []).append(int(point))
-        for number, points in places.items():
-            asked = any(place < begun for place in points)
-            if asked and any(place > ended and self._is_code(ids, place) for place in points):
-                count = len(number) - 1 - number.index(self._point)
-                other = self._digits[self._rng.integers(1, 10, count)]
-                for place in points:
+            if first < point < last:
+                places.setdefault(tuple(ids[first : last + 1].tolist()), []).append(first)
+        for number, firsts in places.items():
+            changing = self._changing(number)
+            asked = any(place < begun for place in firsts)
+            used = any(place > ended and self._is_code(ids, place) for place in firsts)
+            if asked and used and changing:
+                other = self._digits[self._rng.integers(1, 10, len(changing))]
+                for place in firsts:
                     if not begun < place < ended:  # the reasoning has numbers of its own
-                        made[place + 1 : place + 1 + count] = other
+                        made[np.add(changing, place)] = other
+
+    def _changing(self, number: tuple[int, ...]) -> range:
+        """Digits that may be others: decimals, or of a whole number all. A single digit may mean
+        an operation of its own, and many decimals a constant."""
+        point = number.index(self._point)
+        decimals = len(number) - 1 - point
+        if decimals == 1 and number[-1] == self._digits[0]:
+            return range(point if point > 1 else 0)
+        return range(point + 1, len(number)) if 1 < decimals < _LONG else range(0)
 
     def _run(self, ids: Tokens, point: int, step: int) -> int:
         """Where the digits end that begin beside the point."""

@@ -67,10 +67,12 @@ def lists(sketch: Sketch) -> list[str]:
 
 def _factors(sketch: Sketch, count: int, dtype: str) -> str:
     """How the factor of each tensor is read: one for all of them, or one of a list."""
-    kind = sketch.rng.choice(("one", "bare", "listed", "listed"))
+    kind = sketch.rng.choice(("[1]", "[]", "squeezed", "listed", "listed"))
     if kind == "listed":
         return sketch.tensor([count], sketch.rng.choice((dtype, "float32"))) + "[{}]"
-    return sketch.tensor([1] if kind == "one" else [], dtype)
+    if kind == "squeezed":
+        return sketch.tensor([1], dtype) + ".squeeze(0)"
+    return sketch.tensor([1] if kind == "[1]" else [], dtype)
 
 
 def broadcast(sketch: Sketch) -> list[str]:

@@ -59,13 +59,18 @@ class Sketch:
         """An expression with fresh numbers for what is not named."""
         rng = self.rng
         numbers = {
-            "k": self._number((0.25, 0.5, 0.75, 1.5, 2.0, 3.0), 0.1, 4.0),
+            "k": self._factor(),
             "p": self._number((0.1, 0.2, 0.25, 0.5, 0.9), 0.01, 0.99),
             "p1": rng.choice((0.05, 0.1, 0.2)),
             "i": rng.randint(1, 4),
             "e": rng.choice((1e-5, 1e-6, 1e-8, 1e-3)),
         }
         return template.format(**{**numbers, **names})
+
+    def _factor(self) -> float:
+        if self.rng.random() < 0.1:  # of any size
+            return float(f"{10 ** self.rng.uniform(-4, 3):.{self.rng.choice((0, 0, 1))}e}")
+        return self._number((0.25, 0.5, 0.75, 1.5, 2.0, 3.0), 0.1, 4.0)
 
     def _number(self, often: Sequence[float], least: float, most: float) -> float:
         if self.rng.random() < 0.5:
