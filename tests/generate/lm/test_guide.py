@@ -165,3 +165,10 @@ def test_a_question_about_elements_the_language_lacks_gives_no_head() -> None:
     guide = Guide("xa: complex64[na]\nv0 = exp(xa): complex64[na]\nreturn v0\n")
     before = f"{_THOUGHT}{_KERNEL}def op():\n    tl.store(y, z)\n"
     assert guide.line(f"{before}\n\ndef op_host(\n").then == ""
+
+
+def test_what_follows_from_the_shapes_is_given_whenever_the_host_begins(norm: Written) -> None:
+    head, _, body = norm.taught.partition("\n):\n")
+    given = Guide(norm.asked).line(f"{_THOUGHT}{head}\n):\n").then
+    assert "    na = xa.shape[0]\n" in given
+    assert body.startswith(given)

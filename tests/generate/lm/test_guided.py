@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -109,10 +110,13 @@ def test_an_interrupt_ends_it(scale: Written) -> None:
     def interrupt(_: int) -> None:
         raise KeyboardInterrupt
 
-    server = _Server(_THOUGHT + "more and more\n" * 50, {})
-    courses = [Course(_WORDS, Guide(scale.asked))]
+    def endless(_: Mapping[str, Any], callback: Callable[[Piece], bool]) -> None:
+        while not callback({"choices": []}):
+            time.sleep(0.01)
+
+    courses = [Course(_WORDS, Guide(scale.asked)) for _ in range(2)]
     with pytest.raises(KeyboardInterrupt):
-        draw_guided(server, _ASKED, courses, Sampling(count=1, most=20_000), interrupt)
+        draw_guided(endless, _ASKED, courses, Sampling(count=2), interrupt)
 
 
 def test_llama_cpp_answers_line_by_line(toy_model: ModelFile, scale: Written) -> None:

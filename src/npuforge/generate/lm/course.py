@@ -102,7 +102,9 @@ class Course:
             return self._judged(None, ended=ended)
         self._returns += 1
         self._furthest = max(self._furthest, len(self.tokens))
-        return self._back_to(self._earlier(), ())
+        place = self._earlier()
+        given = self.guide.line(self.words.text(self.tokens[:place])).then if self.guide else ""
+        return self._back_to(place, self.words.tokens(given) if given else ())
 
     def _text(self) -> str:
         kept = self.tokens[:-1] if self.tokens[-1] == self.words.end else self.tokens
@@ -147,15 +149,18 @@ class Course:
         return again, back + 1
 
     def _earlier(self) -> int:
-        """Where to draw anew: after the last quote, and every other time where the function begins
-        that the answer is in."""
+        """Where to draw anew: after the last quote, and every other time where a function begins,
+        each time one further back."""
         lines = self.words.text(self.tokens[: self._line]).splitlines(keepends=True)
         ends = [n + 1 for n, t in enumerate(self.tokens[: self._line]) if t == self.words.newline]
         mark = is_quote if self._returns % 2 else _begins
-        for line, end in zip(reversed(lines), reversed(ends), strict=False):
-            if end < self._line and mark(line):
-                return end
-        return 1  # the first token stays: the question, which it follows, is not read again
+        found = [
+            end for line, end in zip(lines, ends, strict=False) if end < self._line and mark(line)
+        ]
+        back = 1 if self._returns % 2 else self._returns // 2
+        if not found:
+            return 1  # the first token stays: the question, which it follows, is not read again
+        return found[-min(back, len(found))]
 
 
 def _begins(line: str) -> bool:

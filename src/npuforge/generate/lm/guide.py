@@ -115,6 +115,8 @@ class Guide:
         head = self._known.head
         if not body and head is not None:
             return Advice(then=head.partition("\n")[2])
+        if last == "):" and head is not None:
+            return Advice(then=head.partition("\n):\n")[2])
         if "\n):\n" not in f"\n{body}" or last == "):":
             return _FINE  # what it is called with cannot be known
         program = filled(program)
