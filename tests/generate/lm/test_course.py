@@ -97,3 +97,22 @@ def test_the_answer_may_have_to_begin_anew(scale: Written) -> None:
     course = Course(_WORDS, Guide(scale.asked))
     assert _gone(course, answer, {})
     assert course.refused == 7
+
+
+def test_a_kernel_that_no_host_can_prepare_is_drawn_anew(scale: Written) -> None:
+    """The kernel comes right only when it is written a second time."""
+    right = _THOUGHT + scale.taught
+    launch = next(line for line in scale.taught.splitlines() if line.startswith("    op["))
+    wrong = right.replace("t * tile", "tile * t").replace(launch, "    op[nothing")
+    course = Course(_WORDS, Guide(scale.asked))
+    text = wrong
+    for _ in range(20_000):
+        so_far = "".join(map(chr, course.tokens))
+        if course.refused and so_far.endswith("@ascend_kernel\n"):
+            text = right
+        token = ord(text[len(so_far)]) if text.startswith(so_far) and so_far != text else _END
+        course.take(token, ((token, -0.1),))
+        if course.ended:
+            break
+    assert "".join(map(chr, course.tokens)) == right
+    assert course.guide is not None

@@ -10,6 +10,7 @@ more courage. An answer that is refused too often goes its own way.
 from __future__ import annotations
 
 import heapq
+import re
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -149,20 +150,28 @@ class Course:
         return again, back + 1
 
     def _earlier(self) -> int:
-        """Where to draw anew: after the last quote, and every other time where a function begins,
-        each time one further back."""
+        """Where to draw anew: after the last quote, and every other time where the function begins
+        that the answer is in; a host that fails twice at a kernel has that kernel to blame."""
         lines = self.words.text(self.tokens[: self._line]).splitlines(keepends=True)
         ends = [n + 1 for n, t in enumerate(self.tokens[: self._line]) if t == self.words.newline]
-        mark = is_quote if self._returns % 2 else _begins
-        found = [
-            end for line, end in zip(lines, ends, strict=False) if end < self._line and mark(line)
-        ]
-        back = 1 if self._returns % 2 else self._returns // 2
-        if not found:
-            return 1  # the first token stays: the question, which it follows, is not read again
-        return found[-min(back, len(found))]
+        earlier = [pair for pair in zip(lines, ends, strict=False) if pair[1] < self._line]
+        if self._returns % 2:
+            found = [end for line, end in earlier if is_quote(line)]
+        else:
+            found = [end for line, end in earlier if _begins(line)]
+            blamed = _prepared(lines) if self._returns > 2 else None
+            for line, end in earlier:
+                if line == f"def {blamed}():\n":
+                    found = [start for start in found if start < end]
+        return found[-1] if found else 1  # the question, which the first token follows, is read
 
 
 def _begins(line: str) -> bool:
     """Whether a function begins after a line."""
     return line.startswith(("@", "):"))
+
+
+def _prepared(lines: Sequence[str]) -> str | None:
+    """The kernel whose head the host quoted last."""
+    heads = [found[1] for line in lines if (found := re.match(r" +# def (\w+)\(", line))]
+    return heads[-1] if heads else None
