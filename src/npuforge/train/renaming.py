@@ -14,13 +14,14 @@ with others of their kind, values with others of as many digits, and numbers get
 from __future__ import annotations
 
 import re
-from string import ascii_lowercase, digits
+from string import digits
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from npuforge.errors import UsageError
+from npuforge.train.tokenizer import NAMES
 
 Tokens = npt.NDArray[np.int64]
 
@@ -39,7 +40,8 @@ class Renamer:
         self._rng = np.random.default_rng(seed)
         self._table = np.arange(len(tokenizer))
         self._kinds = [
-            np.array([known[name] for name in _names(kind) if name in known]) for kind in "xn"
+            np.array([known[name] for name in names if name in known])
+            for names in (_names("x"), _names("n"))
         ]
         self._digits = np.array([known[digit] for digit in digits])
         self._value, self._point = known["v"], known["."]
@@ -123,4 +125,4 @@ class Renamer:
 
 
 def _names(kind: str) -> list[str]:
-    return [kind + letter for letter in ascii_lowercase if kind + letter not in _WORDS]
+    return [name for name in NAMES if name.startswith(kind) and name not in _WORDS]

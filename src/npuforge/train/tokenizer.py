@@ -38,7 +38,7 @@ _APART = (
     r"\d",
     r"(?<![A-Za-z_.])(?:[xn][a-z]{1,2}|[vykw])(?![A-Za-z])",  # xa of xa_in, nb, v of v12
 )
-_NAMES = tuple(kind + letter for kind in "xn" for letter in ascii_lowercase)
+NAMES = tuple(kind + letter for kind in "xn" for letter in ascii_lowercase)
 _OFTEN = 10_000  # as often as every name is taken to occur: it is one token, however rare
 _LONGEST = 24  # bytes: an idiom, not a whole statement learned by heart
 _ALPHABET = 256
@@ -61,7 +61,7 @@ def fit(paths: Sequence[Path], vocabulary: int, out: Path) -> dict[str, float]:
     texts = list(_distinct(paths))
     if not texts:
         raise UsageError(f"no messages in {', '.join(map(str, paths))}")
-    names = [f"{name}\n" * _OFTEN for name in _NAMES]
+    names = [f"{name}\n" * _OFTEN for name in NAMES]
     backend = _train([*map(_without_tags, texts), *names], vocabulary)
     _save(backend, out)
     tokens = sum(len(encoding.ids) for encoding in backend.encode_batch(texts))

@@ -9,11 +9,24 @@ from typing import Any, NamedTuple
 import torch
 
 from npuforge.generate.live import LiveModule
+from npuforge.generate.lm.course import Words
 from npuforge.generate.lm.form import plain
 from npuforge.generate.lm.task import canonical, task_text
 from npuforge.plan import planner
 
 SOC = "910b2"
+THOUGHT = "<think>\n</think>\n"
+LETTERS = Words(  # a tokenizer whose tokens are letters
+    lambda tokens: "".join(map(chr, tokens)),
+    lambda text: [ord(letter) for letter in text],
+    ord("\n"),
+    0,
+)
+
+
+class Scale(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.exp(x) * 0.5
 
 
 class Norm(torch.nn.Module):

@@ -7,29 +7,15 @@ from collections.abc import Mapping
 
 import pytest
 import torch
-from tests.generate.lm.taught import Written, written
+from tests.generate.lm.taught import LETTERS, THOUGHT, Scale, Written, written
 
-from npuforge.generate.lm.course import Choice, Course, Words
+from npuforge.generate.lm.course import Choice, Course
 from npuforge.generate.lm.guide import Guide
-
-_END = 0
-_WORDS = Words(
-    lambda tokens: "".join(map(chr, tokens)),
-    lambda text: [ord(letter) for letter in text],
-    ord("\n"),
-    _END,
-)
-_THOUGHT = "<think>\n</think>\n"
-
-
-class _Scale(torch.nn.Module):
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return torch.exp(x) * 0.5
 
 
 @pytest.fixture(scope="module")
 def scale() -> Written:
-    return written(_Scale(), torch.randn(3000))
+    return written(Scale(), torch.randn(3000))
 
 
 def _gone(course: Course, text: str, doubts: Mapping[str, str], most: int = 20_000) -> list[int]:
@@ -38,7 +24,9 @@ def _gone(course: Course, text: str, doubts: Mapping[str, str], most: int = 20_0
     read: list[int] = []
     for _ in range(most):
         so_far = "".join(map(chr, course.tokens))
-        right = ord(text[len(so_far)]) if text.startswith(so_far) and so_far != text else _END
+        right = (
+            ord(text[len(so_far)]) if text.startswith(so_far) and so_far != text else LETTERS.end
+        )
         choices: tuple[Choice, ...] = ((right, -0.1),)
         for before, other in doubts.items():
             if so_far.endswith(before):
@@ -54,8 +42,8 @@ def _gone(course: Course, text: str, doubts: Mapping[str, str], most: int = 20_0
 
 
 def test_a_right_answer_is_left_alone(scale: Written) -> None:
-    course = Course(_WORDS, Guide(scale.asked))
-    answer = _THOUGHT + scale.taught
+    course = Course(LETTERS, Guide(scale.asked))
+    answer = THOUGHT + scale.taught
     assert "".join(map(chr, _gone(course, answer, {}))) == answer
     assert (course.ended, course.refused) == (True, 0)
 
@@ -67,9 +55,9 @@ def test_a_right_answer_is_left_alone(scale: Written) -> None:
 def test_what_is_refused_is_replaced_by_the_next_likely(
     scale: Written, before: str, other: str
 ) -> None:
-    answer = _THOUGHT + scale.taught
+    answer = THOUGHT + scale.taught
     assert before in answer
-    course = Course(_WORDS, Guide(scale.asked))
+    course = Course(LETTERS, Guide(scale.asked))
     _gone(course, answer, {before: other})
     assert course.ended
     assert "".join(map(chr, course.tokens)) == answer
@@ -78,8 +66,8 @@ def test_what_is_refused_is_replaced_by_the_next_likely(
 
 def test_an_answer_beyond_help_goes_its_own_way(scale: Written) -> None:
     """It comes to its end, wrong as it is: nothing loops for ever."""
-    answer = (_THOUGHT + scale.taught).replace("tl.exp(", "tl.expo(")
-    course = Course(_WORDS, Guide(scale.asked))
+    answer = (THOUGHT + scale.taught).replace("tl.exp(", "tl.expo(")
+    course = Course(LETTERS, Guide(scale.asked))
     _gone(course, answer, {})
     assert course.ended
     assert "tl.expo(" in "".join(map(chr, course.tokens))
@@ -87,30 +75,32 @@ def test_an_answer_beyond_help_goes_its_own_way(scale: Written) -> None:
 
 
 def test_without_a_guide_nothing_is_refused() -> None:
-    course = Course(_WORDS, None)
+    course = Course(LETTERS, None)
     _gone(course, "no program\n", {})
     assert ("".join(map(chr, course.tokens)), course.ended) == ("no program\n", True)
 
 
 def test_the_answer_may_have_to_begin_anew(scale: Written) -> None:
-    answer = _THOUGHT + scale.taught.replace("def op():", "ascend_kernel")
-    course = Course(_WORDS, Guide(scale.asked))
+    answer = THOUGHT + scale.taught.replace("def op():", "ascend_kernel")
+    course = Course(LETTERS, Guide(scale.asked))
     assert _gone(course, answer, {})
     assert course.refused == 7
 
 
 def test_a_kernel_that_no_host_can_prepare_is_drawn_anew(scale: Written) -> None:
     """The kernel comes right only when it is written a second time."""
-    right = _THOUGHT + scale.taught
+    right = THOUGHT + scale.taught
     launch = next(line for line in scale.taught.splitlines() if line.startswith("    op["))
     wrong = right.replace("t * tile", "tile * t").replace(launch, "    op[nothing")
-    course = Course(_WORDS, Guide(scale.asked))
+    course = Course(LETTERS, Guide(scale.asked))
     text = wrong
     for _ in range(20_000):
         so_far = "".join(map(chr, course.tokens))
         if course.refused and so_far.endswith("@ascend_kernel\n"):
             text = right
-        token = ord(text[len(so_far)]) if text.startswith(so_far) and so_far != text else _END
+        token = (
+            ord(text[len(so_far)]) if text.startswith(so_far) and so_far != text else LETTERS.end
+        )
         course.take(token, ((token, -0.1),))
         if course.ended:
             break

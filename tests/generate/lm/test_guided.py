@@ -9,37 +9,24 @@ from typing import Any
 
 import pytest
 import torch
-from tests.generate.lm.taught import Written, written
+from tests.generate.lm.taught import LETTERS, THOUGHT, Scale, Written, written
 
 from npuforge.errors import UsageError
-from npuforge.generate.lm.course import Course, Words
+from npuforge.generate.lm.course import Course
 from npuforge.generate.lm.engine import LlamaEngine
 from npuforge.generate.lm.guide import Guide
 from npuforge.generate.lm.guided import draw_guided
 from npuforge.generate.lm.model import ModelFile
 from npuforge.generate.lm.sampling import Sampling
 
-_END = 0
-_WORDS = Words(
-    lambda tokens: "".join(map(chr, tokens)),
-    lambda text: [ord(letter) for letter in text],
-    ord("\n"),
-    _END,
-)
-_THOUGHT = "<think>\n</think>\n"
 _ASKED = [7, 7, 7]
 
 Piece = Mapping[str, Any]
 
 
-class _Scale(torch.nn.Module):
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return torch.exp(x) * 0.5
-
-
 @pytest.fixture(scope="module")
 def scale() -> Written:
-    return written(_Scale(), torch.randn(3000))
+    return written(Scale(), torch.randn(3000))
 
 
 class _Server:
@@ -72,12 +59,12 @@ class _Server:
 
 
 def _drawn(server: Any, asked: str, count: int = 2, most: int = 20_000) -> Any:
-    courses = [Course(_WORDS, Guide(asked)) for _ in range(count)]
+    courses = [Course(LETTERS, Guide(asked)) for _ in range(count)]
     return draw_guided(server, _ASKED, courses, Sampling(count=count, most=most), lambda _: None)
 
 
 def test_right_answers_come_whole(scale: Written) -> None:
-    answer = _THOUGHT + scale.taught
+    answer = THOUGHT + scale.taught
     server = _Server(answer, {})
     drawn = _drawn(server, scale.asked)
     assert [(one.text, one.ended) for one in drawn.samples] == [(answer, True)] * 2
@@ -85,16 +72,16 @@ def test_right_answers_come_whole(scale: Written) -> None:
 
 
 def test_what_is_refused_is_replaced(scale: Written) -> None:
-    answer = _THOUGHT + scale.taught
+    answer = THOUGHT + scale.taught
     (sample,) = _drawn(_Server(answer, {"tl.e": "q"}), scale.asked, count=1).samples
     assert (sample.text, sample.ended) == (answer, True)
 
 
 def test_what_the_guide_gives_up_or_is_too_long_is_no_answer(scale: Written) -> None:
-    wrong = (_THOUGHT + scale.taught).replace("tl.exp(", "tl.expo(")
+    wrong = (THOUGHT + scale.taught).replace("tl.exp(", "tl.expo(")
     (sample,) = _drawn(_Server(wrong, {}), scale.asked, count=1).samples
     assert not sample.ended
-    (cut,) = _drawn(_Server(_THOUGHT + scale.taught, {}), scale.asked, count=1, most=90).samples
+    (cut,) = _drawn(_Server(THOUGHT + scale.taught, {}), scale.asked, count=1, most=90).samples
     assert not cut.ended
 
 
@@ -114,7 +101,7 @@ def test_an_interrupt_ends_it(scale: Written) -> None:
         while not callback({"choices": []}):
             time.sleep(0.01)
 
-    courses = [Course(_WORDS, Guide(scale.asked)) for _ in range(2)]
+    courses = [Course(LETTERS, Guide(scale.asked)) for _ in range(2)]
     with pytest.raises(KeyboardInterrupt):
         draw_guided(endless, _ASKED, courses, Sampling(count=2), interrupt)
 

@@ -10,14 +10,15 @@ more courage. An answer that is refused too often goes its own way.
 from __future__ import annotations
 
 import heapq
-import re
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from npuforge.generate.lm.guide import Advice, Guide
+from npuforge.generate.lm.guide import Advice, Guide, prepared
 from npuforge.generate.lm.quoted import is_quote
 
+CHOICES = 4  # tokens that could have been drawn instead, which a course is told of
+_DETOURS = 2  # tokens taken for each that may be written, those taken back among them
 _TRIES = 8  # for a line
 _ENDINGS = 3  # for the end
 _RETURNS = 6  # to a place further back
@@ -45,6 +46,7 @@ class Course:
     tokens: list[int] = field(default_factory=list)
     ended: bool = False
     refused: int = 0
+    taken: int = 0  # tokens, those taken back among them
     _given: deque[int] = field(default_factory=deque)
     _choices: list[Sequence[Choice]] = field(default_factory=list)  # one for each token
     _line: int = 0  # the token at which the current line begins
@@ -65,8 +67,13 @@ class Course:
         """Whether the next token is given, and nothing need be drawn."""
         return bool(self._given)
 
+    def is_over(self, most: int) -> bool:
+        """Whether nothing more is drawn for an answer of at most so many tokens."""
+        return self.ended or len(self.tokens) >= most or self.taken >= most * _DETOURS
+
     def take(self, drawn: int, choices: Sequence[Choice]) -> tuple[int, int]:
         """A token was drawn: the one to go on with, and how many before it are taken back."""
+        self.taken += 1
         token = self._given.popleft() if self._given else drawn
         given = bool(self._given)
         self.tokens.append(token)
@@ -159,19 +166,13 @@ class Course:
             found = [end for line, end in earlier if is_quote(line)]
         else:
             found = [end for line, end in earlier if _begins(line)]
-            blamed = _prepared(lines) if self._returns > 2 else None
+            blamed = prepared("".join(lines)) if self._returns > 2 else None
             for line, end in earlier:
-                if line == f"def {blamed}():\n":
+                if blamed is not None and line == f"def {blamed[0]}():\n":
                     found = [start for start in found if start < end]
-        return found[-1] if found else 1  # the question, which the first token follows, is read
+        return found[-1] if found else 1  # the question before the first token stays as it is read
 
 
 def _begins(line: str) -> bool:
     """Whether a function begins after a line."""
     return line.startswith(("@", "):"))
-
-
-def _prepared(lines: Sequence[str]) -> str | None:
-    """The kernel whose head the host quoted last."""
-    heads = [found[1] for line in lines if (found := re.match(r" +# def (\w+)\(", line))]
-    return heads[-1] if heads else None

@@ -129,15 +129,21 @@ class Guide:
         except NpuforgeError as error:
             return Advice(keep=False, reason=str(error))
         wrong = [f"{one.rule}: {one.message}" for one in in_host(text, self._chip)]
-        prepared = _PREPARED.findall(body)
-        if not wrong and prepared and not prepared[-1][0].endswith(_SHARED):
-            said = strange(last, prepared[-1][1].split(", "), self._shapes)
-            wrong = [f"no tensor of {prepared[-1][0]} has {said} elements"] if said else []
+        kernel = prepared(body)
+        if not wrong and kernel is not None and not kernel[0].endswith(_SHARED):
+            said = strange(last, kernel[1], self._shapes)
+            wrong = [f"no tensor of {kernel[0]} has {said} elements"] if said else []
         return _advice(wrong)
 
     def _quote(self, last: str) -> Advice:
         name = re.split(r"\W", last.partition(MARK)[2], maxsplit=1)[0]
         return _given(last, self._known.lines.get(name))
+
+
+def prepared(host: str) -> tuple[str, list[str]] | None:
+    """The kernel whose head a host function quoted last, and its parameters."""
+    heads = _PREPARED.findall(host)
+    return (heads[-1][0], heads[-1][1].split(", ")) if heads else None
 
 
 def _thinking(before: str) -> Advice:

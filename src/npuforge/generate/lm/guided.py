@@ -14,11 +14,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from npuforge.errors import UsageError
-from npuforge.generate.lm.course import Choice, Course
+from npuforge.generate.lm.course import CHOICES, Choice, Course
 from npuforge.generate.lm.sampling import Drawn, Sample, Sampling, Watch
 
-_CHOICES = 4  # tokens that could have been drawn instead
-_DETOURS = 2  # tokens drawn for each that may be written, those taken back among them
 _POLL_S = 0.1
 
 Handle = Callable[[Mapping[str, Any], Callable[[Mapping[str, Any]], bool]], Any]
@@ -77,23 +75,20 @@ class _Answer:
     place: int
     unwanted: bool = False
     failed: BaseException | None = None
-    steps: int = 0
     _error: str = ""
     _stopped: bool = False  # the line was stopped, and did not end by itself
 
     def go(self) -> None:
         try:
-            while not (self.unwanted or self.course.ended or self._is_long()):
+            while not (self.unwanted or self._is_over()):
                 self._given()
                 if not self.course.ended:
                     self._line()
         except BaseException as error:  # handed over to whoever waits
             self.failed = error
 
-    def _is_long(self) -> bool:
-        most = self.sampling.most
-        given_up = self.course.guide is None
-        return given_up or len(self.course.tokens) >= most or self.steps >= most * _DETOURS
+    def _is_over(self) -> bool:
+        return self.course.guide is None or self.course.is_over(self.sampling.most)
 
     def _given(self) -> None:
         """What the guide gives is not drawn."""
@@ -112,9 +107,9 @@ class _Answer:
                 "top_p": sampling.top_p,
                 "top_k": 0,
                 "min_p": 0.0,
-                "seed": (sampling.seed + self.place) * 1_000_003 + self.steps,
+                "seed": (sampling.seed + self.place) * 1_000_003 + course.taken,
                 "stream": True,
-                "logprobs": _CHOICES,
+                "logprobs": CHOICES,
                 "cache_prompt": True,
                 "id_slot": self.place,
             },
@@ -122,7 +117,7 @@ class _Answer:
         )
         if self._error:
             raise UsageError(self._error)
-        if not (self._stopped or self._is_long()):  # the model has nothing more to say
+        if not (self._stopped or self._is_over()):  # the model has nothing more to say
             course.take(course.words.end, ((course.words.end, 0.0),))
 
     def _take(self, piece: Mapping[str, Any]) -> bool:
@@ -141,9 +136,8 @@ class _Answer:
         return False
 
     def _token(self, token: int, others: list[Mapping[str, Any]]) -> bool:
-        self.steps += 1
         choices: list[Choice] = [(int(one["id"]), float(one["logprob"])) for one in others]
         before = len(self.course.tokens)
         self.course.take(token, choices)
         went_on = len(self.course.tokens) == before + 1 and not self.course.waits_with_given
-        return not went_on or token == self.course.words.newline or self._is_long()
+        return not went_on or token == self.course.words.newline or self._is_over()

@@ -18,12 +18,10 @@ from typing import Any, NamedTuple
 import torch
 from transformers.cache_utils import Cache, DynamicLayer
 
-from npuforge.generate.lm.course import Course
+from npuforge.generate.lm.course import CHOICES, Course
 
 _ROOM = 256  # tokens
 _ENDED = 0.2  # share of a batch that has ended when it is taken out
-_CHOICES = 4  # tokens that could have been drawn instead
-_DETOURS = 2  # tokens read for each that may be written, those taken back among them
 
 
 class _Held:
@@ -107,7 +105,6 @@ class _Row:
     course: Course
     question: Question
     columns: list[int] = field(default_factory=list)
-    steps: int = 0
     over: bool = False
 
     def forget(self, count: int) -> list[int]:
@@ -160,7 +157,7 @@ class _Batch:
         while self.rows:
             fed = self._drawn()
             for row in self.rows:
-                if not row.over and self._is_over(row):
+                if not row.over and row.course.is_over(self.how.most):
                     row.over = True
                     self.left[id(row.question)] -= 1
                     if not self.left[id(row.question)]:
@@ -178,13 +175,12 @@ class _Batch:
         how, logits = self.how, self.logits
         daring = torch.tensor([row.course.daring for row in self.rows], device=logits.device)
         drawn = draw(logits, how.temperature * daring[:, None], how.top_p, self.generator)
-        chances, others = torch.log_softmax(logits.float(), dim=-1).topk(_CHOICES, dim=-1)
+        chances, others = torch.log_softmax(logits.float(), dim=-1).topk(CHOICES, dim=-1)
         found = zip(self.rows, drawn.tolist(), others.tolist(), chances.tolist(), strict=True)
         following: list[int] = []
         for at, (row, token, tokens, logarithms) in enumerate(found):
             back = 0
             if not row.over:
-                row.steps += 1
                 choices = tuple(zip(tokens, logarithms, strict=True))
                 token, back = row.course.take(token, choices)
             if back:
@@ -193,10 +189,6 @@ class _Batch:
             row.columns.append(self.origin + self.mask.shape[1])
             following.append(token)
         return following
-
-    def _is_over(self, row: _Row) -> bool:
-        most = self.how.most
-        return row.course.ended or len(row.course.tokens) >= most or row.steps >= most * _DETOURS
 
     def _read(self, fed: Sequence[int]) -> None:
         self.place = self.place + 1
