@@ -42,6 +42,16 @@ def test_a_chain_is_one_stream_in_every_floating_type(dtype: torch.dtype) -> Non
     assert planned.variants[0].program.count("@ascend_kernel") == 1
 
 
+def test_what_is_used_twice_again_and_again_is_planned_once() -> None:
+    def doubled(x: Any) -> Any:
+        for _ in range(24):  # sixteen million ways from the result to x
+            x = x * 0.25 + torch.sin(x)
+        return x
+
+    planned = plan(captured(module_of(doubled), [normal(50, 70)]), most=1)
+    assert planned.variants[0].program.count("@ascend_kernel") == 1
+
+
 def test_whole_numbers_and_truth_values() -> None:
     def mixed(a: Any, b: Any, flags: Any) -> Any:
         return a + b * 3, (a > b) & flags, torch.where(flags, a, -b)

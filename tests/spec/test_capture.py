@@ -4,11 +4,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
+import torch
 
 from npuforge.errors import UsageError
 from npuforge.spec.capture import capture
+from npuforge.spec.capture_worker import decompositions
 from npuforge.spec.session import ModuleSession
 
 NORM = """
@@ -152,3 +155,13 @@ def test_a_module_with_a_refused_operation_is_not_captured(tmp_path: Path) -> No
         _ = session.graph
     with pytest.raises(UsageError, match="it was captured"):
         capture(file)
+
+
+def test_the_table_of_decompositions_is_made_once_and_again_for_new_operations() -> None:
+    table = decompositions()
+    assert decompositions() is table
+    make: Any = torch.library.Library  # has no types
+    library = make("npuforge_tests", "FRAGMENT")
+    library.define("twice(Tensor x) -> Tensor")
+    library.impl("twice", lambda x: x + x, "CompositeImplicitAutograd")
+    assert torch.ops.npuforge_tests.twice.default in decompositions()

@@ -106,6 +106,22 @@ def test_parts_are_resumed_and_settings_kept(tmp_path: Path, grown: Grown) -> No
         build.open_folder(tmp_path, build.Settings(seed=1))
 
 
+def test_a_folder_is_resumed_with_the_share_it_was_begun_with(tmp_path: Path) -> None:
+    settings = build.Settings(seed=_SEED, proven=0.1)
+    build.open_folder(tmp_path / "some", settings)
+    build.open_folder(tmp_path / "some", settings)
+    with pytest.raises(UsageError, match="other settings"):
+        build.open_folder(tmp_path / "some", build.Settings(seed=_SEED))
+    old = tmp_path / "old"  # begun before there were shares
+    build.open_folder(old, build.Settings(seed=_SEED))
+    known = json.loads((old / "settings.json").read_text())
+    del known["proven"]
+    (old / "settings.json").write_text(json.dumps(known))
+    build.open_folder(old, build.Settings(seed=_SEED))
+    with pytest.raises(UsageError, match="other settings"):
+        build.open_folder(old, settings)
+
+
 def _alike(index: int, structure: str) -> Grown:
     said = [Message("user", f"{index}"), Message("assistant", "answer")]
     origin = Origin(structure=structure, index=index)

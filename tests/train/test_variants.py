@@ -18,7 +18,8 @@ from npuforge.generate.lm.form import plain
 from npuforge.generate.lm.task import task_text
 from npuforge.plan import planner
 from npuforge.spec.graph import Graph, Result
-from npuforge.train.dataset.grow import grow
+from npuforge.train.dataset import grow as growth
+from npuforge.train.dataset.grow import grow, is_proven
 from npuforge.train.dataset.interpreted import does, run
 from npuforge.train.dataset.record import Chat
 from npuforge.train.dataset.variants import varied
@@ -108,3 +109,30 @@ def test_operators_give_variants_of_structures_that_may_be_known() -> None:
     again = grow(_SEED, loss, avoid=structures - {grown.structure}, lessons=0.0, variants=6)
     left = [r for r in again.records if isinstance(r, Chat) and r.source == "variant"]
     assert not {record.origin.structure for record in left} & (structures - {grown.structure})
+
+
+def test_what_is_not_proven_is_the_first_of_its_variants() -> None:
+    loss = _first("loss")
+    proven = grow(_SEED, loss, lessons=0.0, variants=3)
+    grown = grow(_SEED, loss, variants=3, proven=0.0)
+    assert {r.source for r in grown.records if isinstance(r, Chat)} == {"variant"}
+    own, *others = grown.records
+    assert own.origin.structure == grown.structure == proven.structure
+    variants = [r for r in proven.records if isinstance(r, Chat) and r.source == "variant"]
+    assert others == variants
+    assert grow(_SEED, loss, variants=3, proven=0.0).records == grown.records
+
+
+def test_what_is_not_proven_and_wrong_gives_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(growth, "does", lambda *_: False)
+    grown = grow(_SEED, _first("loss"), variants=3, proven=0.0)
+    assert not grown.records
+    assert grown.reason.startswith("not proven")
+
+
+def test_a_share_of_the_operators_is_proven() -> None:
+    few, many = ({i for i in range(500) if is_proven(3, i, share)} for share in (0.1, 0.4))
+    assert 25 < len(few) < 80
+    assert few < many
+    assert all(is_proven(3, index, 1.0) for index in range(500))
+    assert not any(is_proven(3, index, 0.0) for index in range(500))

@@ -48,6 +48,13 @@ def dataset() -> None:
     show_default=True,
     help="Graphs like each operator's that are planned and interpreted, to be read first.",
 )
+@click.option(
+    "--proven",
+    type=click.FloatRange(0.0, 1.0),
+    default=1.0,
+    show_default=True,
+    help="Share of operators that are proven on the twin; the others are interpreted, as variants.",
+)
 @jobs_option
 @click.option(
     "--limit",
@@ -64,6 +71,7 @@ def build(
     soc: str,
     lessons: float,
     variants: int,
+    proven: float,
     jobs: int,
     limit_s: float,
 ) -> None:
@@ -89,7 +97,14 @@ def build(
         click.echo(f"{done} of {total} operators{left}")
 
     load_soc(soc)  # an unknown one is refused before anything is begun
-    settings = Settings(seed=seed, soc=soc, avoid=fingerprint(), lessons=lessons, variants=variants)
+    settings = Settings(
+        seed=seed,
+        soc=soc,
+        avoid=fingerprint(),
+        lessons=lessons,
+        variants=variants,
+        proven=proven,
+    )
     grow_all(out, settings, operators, evaluated(), jobs, progress, limit_s)
     counts = assemble(parts(out), document_records(), evaluated(), out)
     total = sum(counts.records.values())
@@ -145,3 +160,18 @@ def prefer(
                 click.echo(f"{number} of {len(asked)} tasks, {sum(counts.values())} pairs")
     shown = ", ".join(f"{count} {why}" for why, count in counts.most_common())
     click.echo(f"{sum(counts.values())} pairs of {len(asked)} tasks ({shown}): {out}")
+
+
+@dataset.command()
+@click.argument("records", nargs=-1, required=True, type=click.Path(path_type=Path, dir_okay=False))
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="A new file, JSON.")
+def operations(records: tuple[Path, ...], out: Path) -> None:
+    """Count what each operation is done with in the programs of RECORDS (kernels and variants): the
+    instructions and numbers that the guide holds a model's lines against."""
+    from npuforge.train.dataset import operations as counting  # noqa: PLC0415 (imports torch)
+    from npuforge.train.records import Chat, read  # noqa: PLC0415
+
+    with new_file(out) as file:
+        known = counting.operations(read(records, Chat))
+        file.write(msgspec.json.format(msgspec.json.encode(known), indent=1) + b"\n")
+    click.echo(f"{len(known)} operations: {out}")

@@ -135,9 +135,12 @@ class _Child:
 def plan_buffers(kernel: Kernel) -> Plan:
     """Kind, copies and queue operations of every buffer."""
     plan = Plan({})
+    accesses: dict[str, list[_Access]] = {buffer.name: [] for buffer in kernel.buffers}
+    for name, access in _accesses(kernel.body, ()):
+        if name in accesses:
+            accesses[name].append(access)
     for buffer in kernel.buffers:
-        accesses = list(_accesses(kernel.body, buffer.name, (), False))
-        _plan_one(buffer, accesses, kernel.body, plan)
+        _plan_one(buffer, accesses[buffer.name], kernel.body, plan)
     _fit_events(plan)
     return plan
 
@@ -272,44 +275,44 @@ def _below_condition(scope: tuple[Stmt, ...], path: tuple[tuple[int, int], ...])
 
 
 def _accesses(
-    body: tuple[Stmt, ...], name: str, path: tuple[tuple[int, int], ...], conditional: bool
-) -> Iterator[_Access]:
-    """Accesses to the buffer in program order."""
+    body: tuple[Stmt, ...], path: tuple[tuple[int, int], ...]
+) -> Iterator[tuple[str, _Access]]:
+    """Accesses to buffers, each with the buffer's name, in program order."""
     for index, statement in enumerate(body):
         match statement:
             case For(body=inner):
-                yield from _accesses(inner, name, (*path, (index, 0)), conditional)
+                yield from _accesses(inner, (*path, (index, 0)))
             case If(then=then, orelse=orelse):
-                yield from _accesses(then, name, (*path, (index, 0)), conditional)
-                yield from _accesses(orelse, name, (*path, (index, 1)), conditional)
+                yield from _accesses(then, (*path, (index, 0)))
+                yield from _accesses(orelse, (*path, (index, 1)))
             case Stage(body=inner):
-                for kind, fresh, below in _in_stage(inner, name, False):
-                    yield _Access(kind, path, index, below, fresh)
+                for name, kind, fresh, below in _in_stage(inner, False):
+                    yield name, _Access(kind, path, index, below, fresh)
             case _:
                 pass
 
 
 def _in_stage(
-    body: tuple[Stmt, ...], name: str, conditional: bool
-) -> Iterator[tuple[_AccessKind, bool, bool]]:
+    body: tuple[Stmt, ...], conditional: bool
+) -> Iterator[tuple[str, _AccessKind, bool, bool]]:
     for statement in body:
         match statement:
             case For(body=inner):
-                yield from _in_stage(inner, name, conditional)
+                yield from _in_stage(inner, conditional)
             case If(then=then, orelse=orelse):
-                yield from _in_stage(then, name, True)
-                yield from _in_stage(orelse, name, True)
-            case Load(view=view) if view.buffer.name == name:
-                yield "load", False, conditional
-            case Store(view=view) if view.buffer.name == name:
-                yield "store", False, conditional
-            case ReadScalar(view=view) if view.buffer.name == name:
-                yield "read", False, conditional
+                yield from _in_stage(then, True)
+                yield from _in_stage(orelse, True)
+            case Load(view=view):
+                yield view.buffer.name, "load", False, conditional
+            case Store(view=view):
+                yield view.buffer.name, "store", False, conditional
+            case ReadScalar(view=view):
+                yield view.buffer.name, "read", False, conditional
             case Op(outs=outs, ins=ins):
-                reads = any(isinstance(o, View) and o.buffer.name == name for o in ins)
-                if reads:
-                    yield "read", False, conditional
-                if any(view.buffer.name == name for view in outs):
-                    yield "write", not reads, conditional
+                read = dict.fromkeys(one.buffer.name for one in ins if isinstance(one, View))
+                for name in read:
+                    yield name, "read", False, conditional
+                for name in dict.fromkeys(view.buffer.name for view in outs):
+                    yield name, "write", name not in read, conditional
             case _:
                 pass

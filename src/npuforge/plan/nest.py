@@ -79,6 +79,8 @@ class Nest:
     _interned: dict[tuple[object, ...], Item] = field(default_factory=dict)
     _direct: set[tuple[object, ...]] = field(default_factory=set)  # what roots read
     _values: list[Value] = field(default_factory=list)  # keeps ids alive
+    _built: dict[tuple[int, Labels], Item] = field(default_factory=dict)  # what has no fold in it
+    _folds: int = 0  # folds built so far
 
     def add_root(self, value: Value, out: Tensor, labels: Labels | None = None) -> None:
         """Write `value` to `out`; new axes where no labels are given."""
@@ -109,10 +111,16 @@ class Nest:
     # Building items
 
     def build(self, value: Value, labels: Labels) -> Item:
+        key = id(value), labels
+        if key in self._built:
+            return self._built[key]
+        folds = self._folds
         self._values.append(value)
         item = self._build(value, labels)
         item.label = item.label or value.label
         self.of_value.setdefault(id(value), set()).add(id(item))
+        if self._folds == folds:  # which axes a fold takes depends on what is there by then
+            self._built[key] = item
         return item
 
     def _build(self, value: Value, labels: Labels) -> Item:
@@ -170,6 +178,7 @@ class Nest:
         return self._intern("fold", kind, dtype, axes, args=(arg,), folds=folds)
 
     def _build_fold(self, value: Reduce, labels: Labels) -> Item:
+        self._folds += 1
         folded = value.folded
         real = [extent for extent in folded if extent != ONE]
         axes = self._folded_axes(value, labels, real)
@@ -217,7 +226,7 @@ class Nest:
 
     def expect(self, value: Value, labels: Labels) -> None:
         """Note what a root reads outside reductions, before items are built."""
-        self._direct |= {self._address(access) for access in reads(value, labels)}
+        self._direct |= {self._address(access) for access in reads(value, labels, set())}
 
     def _address(self, access: Access) -> tuple[object, ...]:
         strides = frozenset(access.strides.items())
@@ -345,8 +354,15 @@ def _access(value: Load, labels: Labels) -> Access:
     return Access(value.tensor, value.offset, strides)
 
 
-def reads(value: Value, labels: Labels) -> Iterator[Access]:
-    """Reads of a value at these axes, reductions left out."""
+def reads(
+    value: Value, labels: Labels, seen: set[tuple[int, Labels]] | None = None
+) -> Iterator[Access]:
+    """Reads of a value at these axes, reductions left out; with `seen`, what is shared only once,
+    as there may be very many ways to it."""
+    if seen is not None:
+        if (id(value), labels) in seen:
+            return
+        seen.add((id(value), labels))
     match value:
         case Load():
             yield _access(value, labels)
@@ -354,7 +370,7 @@ def reads(value: Value, labels: Labels) -> Iterator[Access]:
             for arg in value.args:
                 pairs = zip(labels, arg.shape, strict=True)
                 own = tuple(None if extent == ONE else label for label, extent in pairs)
-                yield from reads(arg, own)
+                yield from reads(arg, own, seen)
 
 
 def needed(items: Iterable[Item]) -> list[Item]:

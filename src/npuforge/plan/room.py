@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 
 from npuforge.lower.kernel_class import KernelCode
 from npuforge.tile.expr import Expr, Number, Var, evaluate
@@ -43,6 +44,7 @@ def fit_of(code: KernelCode, whole: str | None) -> Fit:
     """The fit for a kernel with a parameter `tile`; `whole` may be a parameter too."""
     names = {scalar.name for scalar in code.kernel.scalars}
 
+    @cache
     def taken(tile: int, extent: int) -> float:
         values: dict[str, Number] = dict.fromkeys(names, 1)
         values["tile"] = tile

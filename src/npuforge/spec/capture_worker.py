@@ -17,6 +17,7 @@ import traceback
 import warnings
 from collections.abc import Collection
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -73,11 +74,18 @@ WHOLE = ("upsample_", "grid_sampler_", "affine_grid_generator", "_adaptive_avg_p
 
 def decompositions() -> Any:
     """Core ATen, with whole operations left whole."""
+    return _table(len(torch._C._dispatch_get_all_op_names()))
+
+
+@lru_cache(maxsize=1)
+def _table(_operations: int) -> dict[Any, Any]:
+    """Made once, as it takes a seventh of a capture, and again where a module registers operations
+    of its own; export copies it."""
     table: Any = torch.export.default_decompositions()
     for operation in list(table.keys()):
         if operation.name().removeprefix("aten::").startswith(WHOLE):
             table.pop(operation)
-    return table
+    return dict(table)
 
 
 def type_of(value: Any) -> Any:

@@ -12,7 +12,7 @@ import ast
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from npuforge.syntax import parse_expression
 
@@ -38,6 +38,7 @@ class Size:
         return _make({(name,): 1})
 
     @staticmethod
+    @lru_cache(maxsize=4096)  # a graph has few extents, which are asked for again and again
     def parse(text: str) -> Size:
         """A size from arithmetic over names, as sympy and Python write it."""
         try:

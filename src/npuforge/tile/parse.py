@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import io
+import re
 import tokenize
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -61,6 +62,7 @@ _PLAIN_FIELDS = frozenset({"ctx", "id", "attr", "arg", "name", "asname", "kind",
 _NODE_FIELDS: dict[type[ast.AST], tuple[str, ...]] = {}
 # Nodes that hold nothing to look at.
 _BARE = frozenset(_OTHERS[7:])
+_BRACKET = re.compile(r"[(\[{)\]}]")
 _ATTRIBUTES_OF_TENSORS = frozenset({"shape", "numel"})
 
 
@@ -104,15 +106,13 @@ def _limit_size(source: str) -> None:
     if "\0" in source:
         raise _error("the text has a NUL character")
     depth = 0
-    line = 1
-    for character in source:
-        if character == "\n":
-            line += 1
-        elif character in "([{":
+    for bracket in _BRACKET.finditer(source):
+        if bracket[0] in "([{":
             depth += 1
             if depth > MOST_DEPTH:
+                line = source.count("\n", 0, bracket.start()) + 1
                 raise _error(f"brackets nest deeper than {MOST_DEPTH}", "TL-14", line)
-        elif character in ")]}":
+        else:
             depth = max(0, depth - 1)
 
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import torch
@@ -11,6 +11,7 @@ import torch
 from npuforge.generate.live import LiveModule
 from npuforge.generate.lm.course import Words
 from npuforge.generate.lm.form import plain
+from npuforge.generate.lm.guide import Advice, Guide
 from npuforge.generate.lm.task import canonical, task_text
 from npuforge.plan import planner
 
@@ -54,3 +55,18 @@ def written(module: Callable[..., Any], *inputs: torch.Tensor) -> Written:
     asked = task_text(graph)
     planned = planner.plan(graph, SOC).variants[0].program
     return Written(asked, planned, plain(planned, asked))
+
+
+def advised(guide: Guide, thought: str, program: str) -> Iterator[tuple[str, str, Advice]]:
+    """Beginnings of an answer that the guide is asked about, what follows, and its advice; lines
+    that it gives are not asked about."""
+    lines = program.splitlines(keepends=True)
+    given = 0
+    for count in range(len(lines) + 1):
+        if given:
+            given -= 1
+            continue
+        before = thought + "".join(lines[:count])
+        advice = guide.line(before)
+        given = advice.then.count("\n")
+        yield before, "".join(lines[count:]), advice

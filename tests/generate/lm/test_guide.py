@@ -3,11 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 import torch
-from tests.generate.lm.taught import Loss, Norm, Written, written
+from tests.generate.lm.taught import Loss, Norm, Written, advised, written
 
 from npuforge.generate.lm.guide import Guide
 
@@ -58,25 +56,13 @@ def norm() -> Written:
     return _written("norm")
 
 
-def _beginnings(answer: str) -> Iterator[tuple[str, str]]:
-    """Whole lines, and what follows them."""
-    lines = answer.splitlines(keepends=True)
-    for count in range(1, len(lines) + 1):
-        yield "".join(lines[:count]), "".join(lines[count:])
-
-
 def test_right_programs_stand_line_by_line(one: Written) -> None:
     guide = Guide(one.asked)
-    given, asked = 0, 0
-    for before, after in _beginnings(_THOUGHT + one.taught):
-        if given:
-            given -= 1
-            continue
-        advice = guide.line(before)
+    asked = 0
+    for before, after, advice in advised(guide, _THOUGHT, one.taught):
         asked += 1
         assert advice.keep, (before[-200:], advice.reason)
         assert after.startswith(advice.then)
-        given = advice.then.count("\n")
     assert asked > 20
     assert guide.end(_THOUGHT + one.taught).keep
 
@@ -156,8 +142,8 @@ _KERNEL = "import tile.language as tl\n\n\n@ascend_kernel\n"
 )
 def test_texts_that_are_no_programs_are_only_refused(norm: Written, text: str) -> None:
     guide = Guide(norm.asked)
-    texts = [before for before, _ in _beginnings(_THOUGHT + _KERNEL + text)]
-    assert not all(guide.line(before).keep for before in texts if _KERNEL in before)
+    said = [advice.keep for _, _, advice in advised(guide, _THOUGHT + _KERNEL, text)]
+    assert not all(said[1:])
     assert not guide.end(_THOUGHT + text).keep
 
 

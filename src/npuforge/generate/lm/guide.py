@@ -10,6 +10,7 @@ quoted, the head of the host function) is given.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from npuforge.errors import NpuforgeError
@@ -21,6 +22,8 @@ from npuforge.generate.lm.form import complete
 from npuforge.generate.lm.grammar import ENDED
 from npuforge.generate.lm.heads import filled
 from npuforge.generate.lm.inline import hoisted
+from npuforge.generate.lm.intent import Intent
+from npuforge.generate.lm.meaning import SHARED, Meaning
 from npuforge.generate.lm.quoted import MARK, indentation, is_quote
 from npuforge.generate.lm.task import OPERATOR
 from npuforge.lower.compiler import lower
@@ -31,7 +34,6 @@ from npuforge.tile.parse import KERNEL_DECORATOR, LANGUAGE_IMPORT
 _KERNEL = f"@{KERNEL_DECORATOR}"
 _BEGINNING = f"{LANGUAGE_IMPORT}\n\n\n{_KERNEL}\n"
 _HEAD = re.compile(r"^def (\w+)\(([\w, ]*)\):$", re.MULTILINE)
-_SHARED = "_kernel"  # how kernels are called that are the same for many operators
 _PREPARED = re.compile(rf"^ +{MARK}def (\w+)\((.*)\)$", re.MULTILINE)
 _HOST = f"def {OPERATOR}_host("
 _MOST_THOUGHTS = 60  # lines
@@ -58,23 +60,25 @@ class Guide:
     _known: Asked = field(init=False)
     _chip: dict[str, int] = field(init=False)
     _shapes: Shapes = field(init=False)
+    _meaning: Meaning = field(init=False)
     _said: dict[str, Advice] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_known", Asked.read(self.asked))
         object.__setattr__(self, "_chip", chip_constants(self.soc))
         object.__setattr__(self, "_shapes", shapes_in(self.asked))
+        object.__setattr__(self, "_meaning", Meaning.read(self.asked))
 
     def line(self, answer: str) -> Advice:
         """On the last line of an answer that ends with a whole line."""
         before, ended, program = answer.partition(f"{ENDED}\n")
         if not ended:
-            return _thinking(before)
+            return self._thinking(before)
         if not program:
             return Advice(then=_BEGINNING)
-        if program not in self._said:
-            self._said[program] = self._on(program)
-        return self._said[program]
+        if answer not in self._said:
+            self._said[answer] = self._on(program, Intent.read(before))
+        return self._said[answer]
 
     def end(self, answer: str) -> Advice:
         """On an answer that ends here."""
@@ -84,13 +88,24 @@ class Guide:
             return Advice(keep=False, reason=str(error))
         return _FINE
 
-    def _on(self, program: str) -> Advice:
+    def _thinking(self, before: str) -> Advice:
+        last = before.rstrip("\n").rpartition("\n")[2]
+        if before.count("\n") > _MOST_THOUGHTS or last.startswith((" ", "@", "def ")):
+            return Advice(keep=False, then=f"{ENDED}\n{_BEGINNING}", reason="no thought")
+        return _advice([Intent.read(before).thought(last, self._meaning)])
+
+    def _on(self, program: str, intent: Intent) -> Advice:
         last = program.rstrip("\n").rpartition("\n")[2] if not program.endswith("\n\n") else ""
         parts = program.split(f"{_KERNEL}\n")
         head, host, body = parts[-1].partition(f"\n{_HOST}\n")
         if host:
-            return self._in_host(program, body, last)
-        return self._in_kernel(f"{_KERNEL}\n{head}", last, _HEAD.findall(program))
+            return self._in_host(program, body, last, intent)
+        heads = _HEAD.findall(program)
+        advice = self._in_kernel(f"{_KERNEL}\n{head}", last, heads)
+        if not advice.keep or not heads:
+            return advice
+        said = intent.line(program, last, heads[-1][0]) or self._meaning.of(program)
+        return _advice([said])
 
     def _in_kernel(self, kernel: str, last: str, heads: list[tuple[str, str]]) -> Advice:
         if not last:
@@ -107,11 +122,11 @@ class Guide:
         if not heads or "\n\n" in kernel:
             return Advice(keep=False, reason="outside any kernel")
         # A kernel that is the same for many operators has names of its own.
-        tensors = {} if heads[-1][0].endswith(_SHARED) else self._known.tensors
+        tensors = {} if heads[-1][0].endswith(SHARED) else self._known.tensors
         found_wrong = in_kernel(hoisted(filled(kernel)).text, tensors, self._chip)
         return _advice([f"{one.rule}: {one.message}" for one in found_wrong])
 
-    def _in_host(self, program: str, body: str, last: str) -> Advice:
+    def _in_host(self, program: str, body: str, last: str, intent: Intent) -> Advice:
         head = self._known.head
         if not body and head is not None:
             return Advice(then=head.partition("\n")[2])
@@ -130,9 +145,11 @@ class Guide:
             return Advice(keep=False, reason=str(error))
         wrong = [f"{one.rule}: {one.message}" for one in in_host(text, self._chip)]
         kernel = prepared(body)
-        if not wrong and kernel is not None and not kernel[0].endswith(_SHARED):
+        if not wrong and kernel is not None and not kernel[0].endswith(SHARED):
             said = strange(last, kernel[1], self._shapes)
             wrong = [f"no tensor of {kernel[0]} has {said} elements"] if said else []
+        if not wrong and kernel is not None and (said := intent.launch(last, *kernel)):
+            wrong = [said]
         return _advice(wrong)
 
     def _quote(self, last: str) -> Advice:
@@ -144,13 +161,6 @@ def prepared(host: str) -> tuple[str, list[str]] | None:
     """The kernel whose head a host function quoted last, and its parameters."""
     heads = _PREPARED.findall(host)
     return (heads[-1][0], heads[-1][1].split(", ")) if heads else None
-
-
-def _thinking(before: str) -> Advice:
-    last = before.rstrip("\n").rpartition("\n")[2]
-    if before.count("\n") > _MOST_THOUGHTS or last.startswith((" ", "@", "def ")):
-        return Advice(keep=False, then=f"{ENDED}\n{_BEGINNING}", reason="no thought")
-    return _FINE
 
 
 def _is_whole(kernel: str) -> bool:
@@ -167,5 +177,5 @@ def _given(last: str, right: str | None) -> Advice:
     return _FINE if last == wanted else Advice(keep=False, then=f"{wanted}\n")
 
 
-def _advice(wrong: list[str]) -> Advice:
-    return Advice(keep=False, reason=wrong[0]) if wrong else _FINE
+def _advice(wrong: Sequence[str | None]) -> Advice:
+    return Advice(keep=False, reason=wrong[0]) if wrong and wrong[0] else _FINE

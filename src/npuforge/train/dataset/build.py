@@ -34,6 +34,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     avoid: str = ""  # fingerprint of the structures that are avoided
     lessons: float = 1.0  # share of operators that give repairs and preferences too
     variants: int = 0  # graphs tried for each operator, interpreted only
+    proven: float = 1.0  # share of operators that are proven; the others are interpreted only
 
 
 class Part(msgspec.Struct, frozen=True):
@@ -109,7 +110,15 @@ def _finish(ended: set[Future[None]]) -> int:
 def _grow_part(folder: Path, settings: Settings, number: int, avoid: frozenset[str]) -> None:
     first = number * PART
     grown = [
-        grow(settings.seed, first + k, settings.soc, avoid, settings.lessons, settings.variants)
+        grow(
+            settings.seed,
+            first + k,
+            settings.soc,
+            avoid,
+            settings.lessons,
+            settings.variants,
+            settings.proven,
+        )
         for k in range(PART)
     ]
     file = part_file(folder, number)

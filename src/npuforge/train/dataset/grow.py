@@ -2,7 +2,8 @@
 """Everything one random operator gives: planned, proven and timed, then taught in several ways.
 
 Nothing is written down that did not run: programs are proven on the twin, faults are built and run,
-what is called slower was timed. Variants, of which there are many more, are interpreted.
+what is called slower was timed. Variants, of which there are many more, are interpreted, and so are
+operators that are not to be proven: each is the first of its variants.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from dataclasses import dataclass, field
 from npuforge.errors import NpuforgeError
 from npuforge.generate.cases import fewer_rows, operand_shapes
 from npuforge.generate.live import LiveModule
-from npuforge.generate.lm.form import complete, plain
+from npuforge.generate.lm.form import plain
 from npuforge.generate.lm.task import OPERATOR, question
 from npuforge.lower.compiler import Lowered
 from npuforge.lower.tiling import Tiling, compute_tiling
@@ -68,28 +69,28 @@ def grow(
     avoid: Collection[str] = (),
     lessons: float = 1.0,
     variants: int = 0,
+    proven: float = 1.0,
 ) -> Grown:
     """The operator of that number; one whose structure is to be avoided gives nothing. `lessons` is
     the share of operators that also give repairs and preferences, which take most of the time;
-    `variants` is how many graphs like it are tried, for kernels that are interpreted only."""
+    `variants` is how many graphs like it are tried, for kernels that are interpreted only; `proven`
+    is the share of operators that are proven on the twin, the others being interpreted, too."""
     drawn = draw(seed, index)
     grown = Grown(index, drawn.family)
+    proves = is_proven(seed, index, proven)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             with LiveModule.of_text(drawn.source, OPERATOR) as live:
-                bench = Bench(live, soc)
+                bench = Bench(live, soc, cases=None if proves else ())
                 grown.structure = structure(bench.canonical)
                 if grown.structure in avoid:
                     grown.reason = "its structure is kept for evaluation"
                     return grown
-                plan = planner.plan(bench.canonical, soc)
+                plan = planner.plan(bench.canonical, soc, most=None if proves else 1)
                 teacher = _Teacher(drawn, bench, plan, grown.structure, lessons)
-                grown.records = [
-                    *teacher.records(),
-                    *_resized(teacher),
-                    *_varied(teacher, variants, avoid),
-                ]
+                own = _proven(teacher) if proves else _interpreted(teacher)
+                grown.records = [*own, *_varied(teacher, variants, avoid)]
     except Exception as error:  # hours of growth do not end with one operator that finds a fault
         said = (str(error).splitlines() or [""])[0]
         known = isinstance(error, NpuforgeError) and said
@@ -97,6 +98,25 @@ def grow(
     if not grown.records and not grown.reason:
         grown.reason = "not proven"
     return grown
+
+
+def is_proven(seed: int, index: int, share: float) -> bool:
+    """Whether the operator of that number is among those that are proven: more of them where the
+    share is larger, and the same ones besides."""
+    return random.Random(f"npuforge proof {seed} {index}").random() < share
+
+
+def _proven(teacher: _Teacher) -> Iterator[Record]:
+    yield from teacher.records()
+    yield from _resized(teacher)
+
+
+def _interpreted(teacher: _Teacher) -> Iterator[Record]:
+    """Its kernel as that of a variant; other sizes are left to the variants."""
+    found = list(teacher.interpreted())
+    if not found:
+        raise NpuforgeError("not proven: too long, or wrong in the interpreter")
+    yield from found
 
 
 def _resized(teacher: _Teacher) -> Iterator[Record]:
@@ -221,7 +241,7 @@ class _Teacher:
         thought = reasoning(
             self.bench.canonical,
             lowered,
-            complete(program, self.bench.soc).text,
+            program,
             schedules(self.planned.variants[0].program),
             tiling,
             timing,

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Why a program is as it is, in numbers that the compiler and the twin gave.
+"""Why a program is as it is: in symbols first, then in numbers that the compiler and the twin gave.
 
-What goes through memory; how each kernel goes about it, as the planner says; how many buffers it
-has and what they take of every element, which is what its tile's size follows from; what that comes
-to at the given sizes; how many cores take part; what bounds the time.
+How each kernel goes about it, as the planner says, what its parameters stand for, and what it
+reads, computes and leaves (`outline`): the program keeps to these. Then what goes through memory;
+how many buffers there are and what they take of every element, which is what a tile's size follows
+from; what that comes to at the given sizes; how many cores take part; what bounds the time.
 """
 
 from __future__ import annotations
@@ -13,11 +14,13 @@ import re
 from collections.abc import Iterator
 
 from npuforge import dtypes
+from npuforge.generate.lm.form import complete
 from npuforge.lower.compiler import Lowered
 from npuforge.lower.kernel_class import KernelCode
 from npuforge.lower.tiling import Tiling
 from npuforge.spec.graph import Graph, TensorType
 from npuforge.tile import chip_constants
+from npuforge.train.dataset.outline import outline
 from npuforge.twin.timing.report import TimingReport
 
 _MOST_KERNELS = 3
@@ -38,7 +41,8 @@ def reasoning(
     tiling: Tiling,
     timing: TimingReport | None,
 ) -> str:
-    """A line for each thought; `ways` is how the kernels go about it."""
+    """A line for each thought about a program in the form that is taught; `ways` is how the kernels
+    go about it."""
     return "\n".join(_lines(graph, lowered, program, ways, tiling, timing))
 
 
@@ -50,10 +54,9 @@ def _lines(
     tiling: Tiling,
     timing: TimingReport | None,
 ) -> Iterator[str]:
+    yield from outlined(program, ways)
     yield _traffic(graph)
-    for name, way in ways.items():
-        yield f"{name}: {way}"
-    sums = _EACH.findall(program)
+    sums = _EACH.findall(complete(program, lowered.soc).text)
     kernels = lowered.kernels[:_MOST_KERNELS]
     for code in kernels:
         yield f"{code.kernel.name}: {_buffers(code)}"
@@ -66,6 +69,16 @@ def _lines(
     )
     if timing is not None:
         yield f"{timing.time_us:.1f} us, bound by {timing.bottleneck.kind}"
+
+
+def outlined(program: str, ways: dict[str, str]) -> Iterator[str]:
+    """How each kernel goes about it and what it is for, one kernel after the other."""
+    lines = outline(program)
+    for name in dict.fromkeys([*lines, *ways]):
+        if name in ways:
+            yield f"{name}: {ways[name]}"
+        for line in lines.get(name, []):
+            yield f"{name}: {line}"
 
 
 def _traffic(graph: Graph) -> str:

@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What went into each buffer of a program, followed line by line without running anything.
+
+A line that says `v6 = mul.Tensor(xa, v5)` stands right above instructions that multiply `v4` and
+`v5`: it compiles, and is wrong. Of every buffer that holds a value of the question one knows which
+tensors and other values were read for it, by which instructions, with which numbers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from npuforge.generate.lm.quoted import ALLOCATION, is_quote
+from npuforge.generate.lm.single import arguments
+
+UNKNOWN = "?"  # what a kernel left that has names of its own
+# Instructions that change nothing but where, in which order, or as what elements are held.
+MOVING = frozenset({"cast", "copy", "broadcast", "transpose", "reverse", "fill"})
+
+_CALL = re.compile(r"^ +tl\.(\w+)\((.*)\)$")
+_SCALAR = re.compile(r"^ +(\w+) (?:[-+*/]|//)?= (.*)$")
+_LOOP = re.compile(r"^ +for (\w+) in (.*):$")
+_NAME = re.compile(r"\b[A-Za-z_]\w*")
+_NO_NAME = re.compile(r'"[^"]*"|\btl\.\w+|\b\w+=(?!=)')
+_BUFFER = re.compile(r"^(\w+?)(?:_(in|wide|out))?_*$")
+_TEMPORARY = re.compile(r"^t\d+$")
+_WHOLE = re.compile(r"^\w+(?:\[:|$)")
+_NO_NUMBER = re.compile(r'\[[^\]]*\]|"[^"]*"|\b\w+=[^,]*')
+_NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d*)?(?:e[-+]?\d+)?")
+_EARLY = frozenset({"iota", "reduce_sum"})  # what comes of these may be for any later value
+_TWO_RESULTS = frozenset({"argmax", "argmin", "sort", "top_k"})
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What a buffer was made of, and how."""
+
+    leaves: frozenset[str] = frozenset()  # tensors and values of the question
+    instructions: frozenset[str] = frozenset()
+    numbers: frozenset[float] = frozenset()
+    order: tuple[frozenset[str], ...] = ()  # leaves of each operand of the last instruction
+
+    def __or__(self, other: Made) -> Made:
+        return Made(
+            self.leaves | other.leaves,
+            self.instructions | other.instructions,
+            self.numbers | other.numbers,
+        )
+
+
+_NOTHING = Made()
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What an instruction did for a value of the question: its buffer, or something on the way."""
+
+    value: str
+    made: Made
+    whole: bool
+
+
+@dataclass(slots=True)
+class Flow:
+    """Through the kernels of a program, for a question of the given tensors and values."""
+
+    names: frozenset[str]
+    results: Mapping[str, str]  # values by the tensors they are stored to
+    _rooms: dict[str, Made] = field(default_factory=dict)  # left in memory for other kernels
+    _held: dict[str, Made] = field(default_factory=dict)
+    _about: str | None = None  # what was quoted last and has no buffer yet
+
+    def begin_kernel(self) -> None:
+        self._held.clear()
+        self._about = None
+
+    def line(self, text: str) -> Iterator[Step]:
+        """What the next line does for values of the question."""
+        if ALLOCATION.match(text):
+            return
+        if is_quote(text):
+            self._about = _first_name(text)
+            return
+        if (call := _CALL.match(text)) is not None:
+            given = arguments(call[2])
+            if len(given) > 1:
+                yield from self._instruction(call[1], given)
+        elif (scalar := _SCALAR.match(text) or _LOOP.match(text)) is not None:
+            self._held[scalar[1]] = self._held.get(scalar[1], _NOTHING) | self._read(scalar[2])
+
+    def _instruction(self, name: str, given: list[str]) -> Iterator[Step]:
+        if name == "store":
+            room = _first_name(given[0])
+            self._rooms[room] = self._rooms.get(room, _NOTHING) | self._read(given[1])
+            return
+        if name == "load":
+            self._note(given[1], self._pointed(given[0]), added=False)
+            return
+        targets = given[: 2 if name in _TWO_RESULTS else 1]
+        read = ", ".join(given[len(targets) :])
+        if name == "compare":
+            name = f"compare {given[-1].strip(chr(34))}"
+        numbers = frozenset(float(one) for one in _NUMBER.findall(_NO_NUMBER.sub(" ", read)))
+        made = self._read(read) | Made(instructions=frozenset({name}), numbers=numbers)
+        operands = () if name in MOVING else given[len(targets) :]
+        order = tuple(self._read(one).leaves for one in operands)
+        for target in targets:
+            buffer = _first_name(target)
+            self._note(target, made, added=buffer in _names(read))
+            value = self._value(buffer)
+            if value is not None:
+                yield Step(value, replace(self._held[buffer], order=order), whole=True)
+                self._about = None if value == self._about else self._about
+            elif self._about is not None and self._is_for_it(name, buffer):
+                yield Step(self._about, self._held[buffer], whole=False)
+
+    def _is_for_it(self, instruction: str, buffer: str) -> bool:
+        """Whether what an instruction computes is for the value that was quoted last, and not for
+        any that comes later."""
+        known = self._about in self.names and _TEMPORARY.match(buffer) is not None
+        return known and instruction not in MOVING and not _EARLY & self._held[buffer].instructions
+
+    def _note(self, target: str, made: Made, *, added: bool) -> None:
+        """What is in a buffer now, or in a part of it."""
+        buffer = _first_name(target)
+        kept = added or not _WHOLE.match(target)
+        self._held[buffer] = (self._held.get(buffer, _NOTHING) if kept else _NOTHING) | made
+
+    def _read(self, text: str) -> Made:
+        """What the names in a text stand for."""
+        made = _NOTHING
+        for name in _names(text):
+            made |= self._stands_for(name)
+        return made
+
+    def _pointed(self, source: str) -> Made:
+        """What is read at a place in memory, and what that place depends on."""
+        pointer = _first_name(source)
+        known = pointer in self.names or pointer in self.results
+        left = self._rooms.get(pointer, Made(frozenset({UNKNOWN})))
+        return self._read(source) | (_NOTHING if known else left)
+
+    def _stands_for(self, name: str) -> Made:
+        if name in self.results and name not in self.names:
+            return Made(frozenset({self.results[name]}))
+        held = self._held.get(name, _NOTHING)
+        value = self._value(name)
+        if value is None:
+            return held
+        # Where a tensor is read may depend on others.
+        place = held.leaves if name.startswith("x") else frozenset[str]()
+        return Made(place | {value})
+
+    def _value(self, buffer: str) -> str | None:
+        """What the question calls the contents of a buffer."""
+        found = _BUFFER.match(buffer)
+        if found is None:
+            return None
+        name = self.results.get(found[1], found[1]) if found[2] == "out" else found[1]
+        return name if name in self.names else None
+
+
+def _names(text: str) -> set[str]:
+    return set(_NAME.findall(_NO_NAME.sub(" ", text)))
+
+
+def _first_name(text: str) -> str:
+    found = _NAME.search(text)
+    return found[0] if found is not None else ""

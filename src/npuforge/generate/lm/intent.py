@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the reasoning says each kernel is for: can it be, and does the program keep to it?
+
+`op: rows = na * nb, cols = nc` and `op: xa, xb -> v0, v1 -> w0 = v1: float32[na, nb]` settle what a
+kernel counts in, what it reads, computes and leaves. A value must follow from what is read; values
+of a kernel that takes whole rows have as many elements as a row, all rows, or one of each; what is
+asked for is left by some kernel. Everything that comes later is held against it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from npuforge.generate.lm.meaning import SHARED, Meaning
+from npuforge.generate.lm.quoted import MARK
+from npuforge.generate.lm.single import arguments
+
+_ABOUT = re.compile(r"^(\w+): (.*)$")
+_TRAFFIC = re.compile(r"^\S+ \w+ in, ")
+_PARAMETER = re.compile(r"^(\w+) = (.+?)(?:: \w+\[.*\])?$")
+_LEFT = re.compile(r"^(\w+)(?: = (\w+))?(?:: \w+\[.*\])?$")
+_TYPE = re.compile(r"\w+\[([^\[\]]*)\]")
+_FACTOR = re.compile(r"n[a-z]{1,2}|\d+")
+_LOAD = re.compile(r"^ +tl\.load\((\w+)")
+_STORE = re.compile(r"^ +tl\.store\((\w+)", re.MULTILINE)
+_QUOTED = re.compile(rf"^ +{MARK}(\w+) = ", re.MULTILINE)
+_LAUNCH = re.compile(r"^ +(\w+)\[.*\]\((.*)\)$")
+_ROWS, _STREAM = "Whole rows", "A stream"
+
+Count = Counter[str]
+
+
+@dataclass(slots=True)
+class Purpose:
+    """Of a kernel."""
+
+    way: str = ""
+    parameters: dict[str, str] = field(default_factory=dict)
+    reads: list[str] = field(default_factory=list)
+    computes: list[str] = field(default_factory=list)
+    leaves: dict[str, str | None] = field(default_factory=dict)  # values where they are named
+
+    def tensor(self, name: str) -> str:
+        """What a tensor of the kernel is called outside."""
+        return self.parameters.get(name, name)
+
+
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """The reasoning of an answer so far."""
+
+    kernels: Mapping[str, Purpose]
+
+    @classmethod
+    def read(cls, thoughts: str) -> Intent:
+        kernels: dict[str, Purpose] = {}
+        for line in thoughts.splitlines():
+            if _TRAFFIC.match(line):
+                break
+            if (about := _ABOUT.match(line)) is not None:
+                _note(kernels.setdefault(about[1], Purpose()), about[2])
+        return cls(kernels)
+
+    def thought(self, last: str, meaning: Meaning) -> str | None:
+        """What is wrong with the last line of the reasoning."""
+        if _TRAFFIC.match(last):
+            left = {name for one in self.kernels.values() for name in one.leaves}
+            left |= {text for one in self.kernels.values() for text in one.parameters.values()}
+            missing = [name for name in meaning.results if name not in left]
+            return f"nothing leaves {missing[0]}" if missing and self.kernels else None
+        about = _ABOUT.match(last)
+        if about is None or " -> " not in about[2]:
+            return None
+        purpose = self.kernels.get(about[1])
+        if purpose is None:
+            return None
+        return self._unfounded(purpose, meaning) or _uncounted(purpose, meaning)
+
+    def _unfounded(self, purpose: Purpose, meaning: Meaning) -> str | None:
+        """What a kernel computes and cannot, with what it reads."""
+        left: dict[str, str | None] = {}
+        for one in self.kernels.values():
+            left |= one.leaves
+            left |= dict.fromkeys(one.parameters.values())  # of a shared kernel
+        for name in purpose.reads:
+            if name not in meaning.lines and name not in left and name not in meaning.results:
+                return f"nothing leaves {name}"
+        results = {
+            name: value for name, value in meaning.results.items() if name not in meaning.lines
+        }
+        named = [left.get(name) or results.get(name, name) for name in purpose.reads]
+        unknown = any(left.get(one) is None and one not in meaning.lines for one in named)
+        for value in purpose.computes:
+            if value not in meaning.lines:
+                return f"there is no {value}"
+            if not purpose.reads or not meaning.computes(value):
+                continue  # a constant, or something that is only looked at
+            between = meaning.between(value, named)
+            missed = [name for name in between if not meaning.operations[name]]
+            if missed and not unknown:
+                return f"{value} is made of {missed[0]}"
+        return None
+
+    def line(self, program: str, last: str, kernel: str) -> str | None:
+        """What is wrong with the last line of a kernel, the last part of a program."""
+        purpose = self.kernels.get(kernel)
+        if purpose is None or kernel.endswith(SHARED) or not purpose.leaves:
+            return None
+        body = program.rpartition(f"def {kernel}(")[2]
+        if not last:
+            left = {purpose.tensor(name) for name in _STORE.findall(body)}
+            missing = purpose.leaves.keys() - left
+            return f"{kernel} leaves {min(missing)} too" if missing else None
+        if (load := _LOAD.match(last)) is not None and purpose.tensor(load[1]) not in purpose.reads:
+            return f"{kernel} does not read {load[1]}"
+        store = _STORE.match(last)
+        if store is not None and purpose.tensor(store[1]) not in purpose.leaves:
+            return f"{kernel} does not leave {store[1]}"
+        if _QUOTED.match(last):
+            said = list(dict.fromkeys(_QUOTED.findall(body)))
+            if said != purpose.computes[: len(said)]:
+                return f"{said[-1]} is not what {kernel} computes next"
+        return None
+
+    def launch(self, last: str, kernel: str, names: list[str]) -> str | None:
+        """What is wrong with a launch of a kernel of these parameters."""
+        found = _LAUNCH.match(last)
+        purpose = self.kernels.get(kernel)
+        if found is None or found[1] != kernel or purpose is None:
+            return None
+        for name, given in zip(names, arguments(found[2]), strict=False):
+            wanted = purpose.parameters.get(name, given)
+            if given != wanted:
+                return f"{name} of {kernel} is {wanted}"
+        return None
+
+
+def _note(purpose: Purpose, said: str) -> None:
+    """A line about a kernel."""
+    if " -> " in said:
+        parts = said.split(" -> ")
+        left = [_LEFT.match(one) for one in arguments(parts[-1])]
+        purpose.leaves = {one[1]: one[2] for one in left if one is not None}
+        purpose.computes = arguments(parts[-2]) if len(parts) > 2 else []
+        purpose.reads = arguments(parts[0])
+        if len(parts) == 2 and all(re.fullmatch(r"v\d+", one) for one in purpose.reads):
+            purpose.reads, purpose.computes = [], purpose.reads
+        return
+    parameters = [_PARAMETER.match(one) for one in arguments(said)]
+    if all(parameters):
+        purpose.parameters |= {one[1]: one[2] for one in parameters if one is not None}
+    else:
+        purpose.way = said
+
+
+def _uncounted(purpose: Purpose, meaning: Meaning) -> str | None:
+    """A value of another number of elements than the kernel works on."""
+    counts = _counts(purpose)
+    if counts is None:
+        return None
+    computed = (value for value in purpose.computes if meaning.computes(value))
+    values = {value: _elements(meaning.lines[value]) for value in computed}
+    if any(found is not None and found > counts[-1] for found in values.values()):
+        return None  # it does so many times over
+    for value, found in values.items():
+        if found is not None and found not in counts:
+            return f"{value} has other elements than {purpose.way}"
+    return None
+
+
+def _counts(purpose: Purpose) -> list[Count] | None:
+    """How many elements values may have, the most at the end; nothing where it is not known."""
+    rows = _product(purpose.parameters.get("rows", ""))
+    cols = _product(purpose.parameters.get("cols", ""))
+    if purpose.way.startswith(_ROWS) and rows is not None and cols is not None:
+        return [Counter(), rows, cols, rows + cols]
+    if purpose.way.startswith(_STREAM) and cols is not None and rows is None:
+        return [Counter(), cols]
+    return None
+
+
+def _elements(line: str) -> Count | None:
+    found = _TYPE.findall(line.rpartition("): ")[2])
+    return _product(" * ".join(found[0].split(", "))) if len(found) == 1 else None
+
+
+def _product(text: str) -> Count | None:
+    """Factors of a product of extents; nothing where it is something else."""
+    factors = text.split(" * ") if text else []
+    if not factors or not all(_FACTOR.fullmatch(one) for one in factors):
+        return None
+    return Counter(one for one in factors if one != "1")

@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether instructions compute what the question says of the value they are for.
+
+What is read for a value must be among its ancestors in the question, and no way from it back to a
+tensor may miss them all. Operations that were taught have the instructions they were taught with,
+and no number but those of their lines and those that every program has for them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property
+from importlib.resources import files
+
+import msgspec
+
+from npuforge.generate.lm.dataflow import MOVING, UNKNOWN, Flow, Made, Step
+from npuforge.generate.lm.quoted import quotable, stored
+from npuforge.generate.lm.single import arguments
+
+_OPERANDS = re.compile(r"\b(?:x[a-z]{1,2}|v\d+)\b")
+_OPERATION = re.compile(r"^\w+ = ([\w.]+)\(")
+_NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d*)?(?:e[-+]?\d+)?")
+# Operations that read the shape of their first operand, not what is in it.
+_SHAPED = re.compile(r"^(?:(?:full|zeros|ones|empty)_like|new_\w+|copy)\b")
+# Operations whose parts other values may be: deviations from a mean that is there already.
+_SHARING = re.compile(r"^(?:var|std|native_)")
+# Operations that need no instruction of their own.
+_VIEWS = re.compile(
+    r"^(?:view|reshape|_unsafe_view|squeeze|unsqueeze|expand|permute|transpose|t|slice|select|getitem"
+    r"|clone|alias|_to_copy|copy|scalar_tensor|full|lift_fresh_copy)\b"
+)
+_SEVERAL = re.compile(r"\): \w+\[.*\] \w+\[")  # results of one operation, each computed its own way
+VIEW = "view"  # any of them
+_HEAD = re.compile(r"^def (\w+)\(")
+_ORDERED = frozenset({"sub", "div", "pow", "floor_mod", "select"})
+_NOTHING: frozenset[str] = frozenset()
+SHARED = "_kernel"  # how kernels are called that are the same for many operators
+
+
+class Known(msgspec.Struct, frozen=True):
+    """What an operation was taught with."""
+
+    instructions: list[list[str]]
+    numbers: list[float] | None  # of those that are not in its line; nothing where any may be
+
+
+@cache
+def known_operations() -> dict[str, Known]:
+    text = files(__package__).joinpath("operations.json").read_bytes()
+    return msgspec.json.decode(text, type=dict[str, Known])
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """Of a question: what each value is made of."""
+
+    lines: Mapping[str, str]
+    operands: Mapping[str, tuple[str, ...]]  # nothing for tensors
+    operations: Mapping[str, str]
+    results: Mapping[str, str]  # values by the tensors they are stored to
+
+    @classmethod
+    def read(cls, asked: str) -> Meaning:
+        lines = {re.split(r"\W", line, maxsplit=1)[0]: line for line in quotable(asked)}
+        operands: dict[str, tuple[str, ...]] = {}
+        operations: dict[str, str] = {}
+        for name, line in lines.items():
+            operation = _OPERATION.match(line)
+            operations[name] = operation[1] if operation is not None else ""
+            given = arguments(line.partition("(")[2].rpartition("): ")[0]) if operation else []
+            said = ", ".join(given[1:] if _SHAPED.match(operations[name]) else given)
+            operands[name] = tuple(dict.fromkeys(_OPERANDS.findall(said)))
+        return cls(lines, operands, operations, stored(asked))
+
+    @cached_property
+    def ancestors(self) -> dict[str, frozenset[str]]:
+        found: dict[str, frozenset[str]] = {}
+        for name, reads in self.operands.items():  # in the order in which they are computed
+            found[name] = frozenset(reads).union(*(found.get(one, _NOTHING) for one in reads))
+        return found
+
+    def steps(self, program: str) -> Iterator[list[Step]]:
+        """What each line of a program's kernels does for values."""
+        flow = Flow(frozenset(self.lines), self.results)
+        shared = False
+        for line in program.splitlines():
+            if (head := _HEAD.match(line)) is not None:
+                flow.begin_kernel()
+                shared = head[1].endswith(SHARED)
+            yield [] if shared else list(flow.line(line))
+
+    def of(self, program: str) -> str | None:
+        """What is wrong with the last line of a program's kernels."""
+        last = deque(self.steps(program), maxlen=1)
+        found = (self.wrong(step) for steps in last for step in steps)
+        return next((said for said in found if said is not None), None)
+
+    def wrong(self, step: Step) -> str | None:
+        """What is wrong with what was done for a value."""
+        value = step.value
+        if not self.operations[value]:
+            return None  # a tensor
+        if strangers := self._strangers(value, step.made.leaves - {value, UNKNOWN}):
+            return f"{value} is not made of {strangers[0]}"
+        between = self.between_leaves(step)
+        if between is None:
+            return None
+        missed = [name for name in between if not self.operations[name]]
+        if missed and step.whole:
+            return f"{value} is made of {missed[0]} too"
+        return self._spoken(between, step)
+
+    def between_leaves(self, step: Step) -> list[str] | None:
+        """The value and what it is made of, up to what was read for it; nothing where a part of
+        itself was read, or something that cannot be known."""
+        leaves = step.made.leaves
+        known = step.value not in leaves and leaves <= self.ancestors[step.value]
+        return self.between(step.value, leaves) if known else None
+
+    def between(self, value: str, leaves: Iterable[str]) -> list[str]:
+        """The value and what it is made of, up to the leaves."""
+        found: dict[str, None] = {}
+        waiting = [value]
+        while waiting:
+            name = waiting.pop()
+            if name not in leaves and name not in found:
+                found[name] = None
+                waiting += self.operands.get(name, ())
+        return list(found)
+
+    def computed(self, between: Iterable[str]) -> list[str]:
+        """Operations of those between that need instructions, or that there is none."""
+        done = (self.operations[name] for name in between)
+        return [one for one in done if one and not _VIEWS.match(one)] or [VIEW]
+
+    def computes(self, value: str) -> bool:
+        """Whether a value needs instructions of its own."""
+        return self.computed([value]) != [VIEW]
+
+    def numbers(self, between: Iterable[str]) -> set[float]:
+        """Numbers in the lines of values."""
+        return {float(one) for name in between for one in _NUMBER.findall(self.lines[name])}
+
+    def _strangers(self, value: str, leaves: Iterable[str]) -> list[str]:
+        known = self.ancestors[value]
+        found = [one for one in leaves if one not in known]
+        if _SHARING.match(self.operations[value]):
+            found = [one for one in found if not self.ancestors[one] & known]
+        return found
+
+    def _spoken(self, between: list[str], step: Step) -> str | None:
+        made, taught = step.made, known_operations()
+        operations = self.computed(between)
+        several = any(_SEVERAL.search(self.lines[name]) for name in between)
+        if several or not all(operation in taught for operation in operations):
+            return None
+        found = made.instructions - MOVING
+        ways = [set(way) for operation in operations for way in taught[operation].instructions]
+        exact = step.whole and len(operations) == 1
+        if not (found in ways if exact else found <= set().union(*ways)):
+            return f"{operations[0]} is not done by {', '.join(sorted(found)) or 'nothing'}"
+        own = [taught[operation].numbers for operation in operations]
+        strange = made.numbers - self.numbers(between).union(*(one or () for one in own))
+        if strange and None not in own:
+            return f"{min(strange)} is no number of {operations[0]}"
+        return self._disordered(between, made) if exact and found <= _ORDERED else None
+
+    def _disordered(self, between: list[str], made: Made) -> str | None:
+        """An operand in another's place."""
+        name = next((one for one in between if not _VIEWS.match(self.operations[one])), "")
+        if not name:
+            return None
+        given = arguments(self.lines[name].partition("(")[2].rpartition("): ")[0])
+        for said, leaves in zip(given, made.order, strict=False):
+            operand = _OPERANDS.fullmatch(said)
+            known = self.ancestors[operand[0]] | {operand[0]} if operand is not None else _NOTHING
+            if not leaves <= known:
+                return f"{said} is not {min(leaves)}"
+        return None

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What operations were taught with: instructions and numbers, counted over programs that are right.
+
+The guide holds a model's lines against it (`generate/lm/meaning.py`). What one program alone does
+is left out, and so are the numbers of operations that divide by an extent, which may be any.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from npuforge.generate.lm.dataflow import MOVING
+from npuforge.generate.lm.grammar import ENDED
+from npuforge.generate.lm.meaning import Known, Meaning
+from npuforge.train.records import Chat
+
+_LEAST = 10  # times an operation must be seen
+_MOST_NUMBERS = 12
+
+
+@dataclass(slots=True)
+class _Seen:
+    instructions: Counter[frozenset[str]] = field(default_factory=Counter)
+    numbers: set[float] = field(default_factory=set)
+
+    def known(self) -> Known:
+        ways = (sorted(way) for way, count in self.instructions.items() if count > 1)
+        few = len(self.numbers) <= _MOST_NUMBERS
+        return Known(sorted(ways), sorted(self.numbers) if few else None)
+
+
+def operations(records: Iterable[Chat]) -> dict[str, Known]:
+    """By operation, those that were seen often enough."""
+    seen: defaultdict[str, _Seen] = defaultdict(_Seen)
+    for record in records:
+        for operation, instructions, numbers in _done(record):
+            seen[operation].instructions[instructions] += 1
+            seen[operation].numbers |= numbers
+    often = {name: one for name, one in seen.items() if one.instructions.total() >= _LEAST}
+    return {name: often[name].known() for name in sorted(often)}
+
+
+def _done(record: Chat) -> Iterator[tuple[str, frozenset[str], frozenset[float]]]:
+    """Where a program computes a single operation of the question: how, and with what numbers."""
+    meaning = Meaning.read(record.messages[-2].content)
+    program = record.messages[-1].content.partition(f"{ENDED}\n")[2]
+    for step in (one for line in meaning.steps(program) for one in line):
+        between = meaning.between_leaves(step) if step.whole else None
+        if between is None:
+            continue
+        done = meaning.computed(between)
+        if len(done) == 1 and all(meaning.operations[name] for name in between):
+            numbers = step.made.numbers - meaning.numbers(between)
+            yield done[0], step.made.instructions - MOVING, numbers

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the reasoning says of kernels, and programs that do not keep to it."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from tests.generate.lm.taught import Loss, Norm, Written, advised, written
+
+from npuforge.generate.lm.guide import Guide
+from npuforge.train.dataset.reasoning import outlined, schedules
+
+_ASKED = """\
+xa: float32[na, nb, nc]
+xb: float32[nc]
+where na=8, nb=64, nc=32
+v0 = mul.Tensor(xa, xb): float32[na, nb, nc]
+v1 = sum.dim_IntList(v0, [-1]): float32[na, nb]
+v2 = sum.dim_IntList(v0, [0]): float32[nb, nc]
+v3 = exp(v1): float32[na, nb]
+return v3, v2
+"""
+_ROWS = "op: Whole rows, several at once; what a row shares is computed once a row.\n"
+_COUNTED = f"<think>\n{_ROWS}op: rows = na * nb, cols = nc\n"
+
+
+def _answer(one: Written) -> str:
+    lines = outlined(one.taught, schedules(one.planned))
+    return "".join(f"{line}\n" for line in ["<think>", *lines, "4.0 KB in, 1 KB out", "</think>"])
+
+
+@pytest.mark.parametrize("last", ["op: xb, xa -> v0, v1, v3 -> y0", "op: xa, xb -> v0 -> w0 = v0"])
+def test_a_purpose_that_can_be(last: str) -> None:
+    assert Guide(_ASKED).line(f"{_COUNTED}{last}\n").keep
+
+
+@pytest.mark.parametrize(
+    ("last", "reason"),
+    [
+        ("op: xa -> v0, v1, v3 -> y0", "v0 is made of xb"),
+        ("op: w0, xa, xb -> v0, v1, v3 -> y0", "nothing leaves w0"),
+        ("op: xa, xb -> v0, v7 -> y0", "there is no v7"),
+        ("op: xa, xb -> v0, v2 -> y1", "v2 has other elements"),
+    ],
+)
+def test_a_purpose_that_cannot_be(last: str, reason: str) -> None:
+    advice = Guide(_ASKED).line(f"{_COUNTED}{last}\n")
+    assert not advice.keep
+    assert reason in advice.reason
+
+
+def test_what_is_asked_for_is_left_by_some_kernel() -> None:
+    thoughts = f"{_COUNTED}op: xa, xb -> v0, v1, v3 -> y0\n"
+    advice = Guide(_ASKED).line(f"{thoughts}4.0 KB in, 1.0 KB out\n")
+    assert not advice.keep
+    assert advice.reason == "nothing leaves y1"
+    also = "op_2: cols = nb * nc\nop_2: xa, xb -> v0, v2 -> y1\n"
+    assert Guide(_ASKED).line(f"{thoughts}{also}4.0 KB in, 1.0 KB out\n").keep
+
+
+@pytest.fixture(scope="module")
+def loss() -> Written:
+    """Two kernels."""
+    return written(Loss(), torch.randn(512, 1000), torch.randn(512, 1000))
+
+
+def test_programs_keep_to_their_reasoning(loss: Written) -> None:
+    for before, _, advice in advised(Guide(loss.asked), _answer(loss), loss.taught):
+        assert advice.keep, (before[-200:], advice.reason)
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "reason"),
+    [
+        ("tl.load(xb + ", "tl.load(w0 + ", "op does not read w0"),
+        ("# v1 = ", "# v2 = ", "v2 is not what op computes next"),
+        ("tl.store(w0 ", "tl.store(y ", "op does not leave y"),
+    ],
+)
+def test_a_kernel_that_does_not(loss: Written, right: str, wrong: str, reason: str) -> None:
+    before, found, after = loss.taught.partition(right)
+    assert found
+    name = wrong.removeprefix("# ").split()[0]
+    quotes = [line for line in loss.asked.splitlines() if line.startswith(f"{name} =")]
+    rest = after.partition("\n")[0] if not quotes else quotes[0].partition(" = ")[2]
+    advice = Guide(loss.asked).line(f"{_answer(loss)}{before}{wrong}{rest}\n")
+    assert not advice.keep
+    assert advice.reason == reason
+
+
+def test_a_launch_gives_what_was_said() -> None:
+    one = written(Norm(), torch.randn(8, 64, 96), torch.ones(96))
+    before, launch, _ = one.taught.rpartition("    op[")
+    last = one.taught[len(before) :].splitlines()[0]
+    guide = Guide(one.asked)
+    assert guide.line(f"{_answer(one)}{before}{last}\n").keep
+    assert "na * nb" in last
+    advice = guide.line(f"{_answer(one)}{before}{last.replace('na * nb', 'nb * nc')}\n")
+    assert launch
+    assert not advice.keep
+    assert advice.reason == "rows of op is na * nb"

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Instructions held against the line of the question that they are for."""
+
+from __future__ import annotations
+
+import pytest
+
+from npuforge.generate.lm.meaning import Meaning, known_operations
+
+_ASKED = """\
+xa: float32[na, nb]
+xb: float32[na, nb]
+where na=8, nb=64
+v0 = abs(xa): float32[na, nb]
+v1 = sub.Tensor(v0, xb): float32[na, nb]
+v2 = mul.Tensor(v1, 0.25): float32[na, nb]
+v3 = clamp(v2, -1.5, 7.0): float32[na, nb]
+v4 = view(v3, [na * nb]): float32[na * nb]
+v5 = var.correction(v3, [-1], correction=0, keepdim=True): float32[na, 1]
+return v4, v5
+"""
+_BEFORE = """\
+@ascend_kernel
+def op():
+            tl.load(xa + start, xa_in[:m])
+            tl.load(xb + start, xb_in[:m])
+            # v0 = abs(xa): float32[na, nb]
+            tl.abs(v0[:m], xa_in[:m])
+"""
+
+
+def _said(*lines: str) -> str | None:
+    return Meaning.read(_ASKED).of(_BEFORE + "".join(f"            {line}\n" for line in lines))
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ("tl.sub(v1[:m], v0[:m], xb_in[:m])",),
+        ("tl.cast(t0[:m], xb_in[:m])", "tl.sub(v1[:m], v0[:m], t0[:m])"),
+        ("s0 = tl.extract_scalar(xb_in[:1], 0)", "tl.sub(v1[:m], v0[:m], s0)"),
+        ("tl.mul(v2[:m], v1[:m], 0.25)",),
+        ("tl.maximum(t0[:m], v2[:m], -1.5)", "tl.minimum(v3[:m], t0[:m], 7.0)"),
+        ("tl.cast(y0_out[:m], v3[:m])",),
+        ("tl.store(w0 + start, v3[:m])", "tl.load(w0 + start, w0_in[:m])",
+         "tl.cast(y0_out[:m], w0_in[:m])"),
+    ],
+)  # fmt: skip
+def test_what_the_question_says_stands(lines: tuple[str, ...]) -> None:
+    assert _said(*lines) is None
+
+
+@pytest.mark.parametrize(
+    ("lines", "reason"),
+    [
+        (("tl.sub(v1[:m], v0[:m], v2[:m])",), "v1 is not made of v2"),
+        (("tl.sub(v1[:m], v0[:m], v0[:m])",), "v1 is made of xb too"),
+        (("tl.cast(t0[:m], v0[:m])", "tl.sub(v1[:m], t0[:m], t0[:m])"), "v1 is made of xb too"),
+        (("tl.add(v1[:m], v0[:m], xb_in[:m])",), "sub.Tensor is not done by add"),
+        (("tl.sub(v1[:m], xb_in[:m], v0[:m])",), "v0 is not xb"),
+        (("tl.mul(v2[:m], v1[:m], 0.5)",), "0.5 is no number of mul.Tensor"),
+        (("tl.minimum(v3[:m], v2[:m], 15.0)",), "15.0 is no number of clamp"),
+        (("tl.exp(y0_out[:m], v3[:m])",), "view is not done by exp"),
+        (("# v3 = clamp", "tl.maximum(t0[:m], xb_in[:m], v5[:m])"), "v3 is not made of v5"),
+    ],
+)
+def test_what_it_does_not_say_is_refused(lines: tuple[str, ...], reason: str) -> None:
+    assert _said(*lines) == reason
+
+
+def test_a_part_of_a_value_may_be_another_one() -> None:
+    """A variance may take deviations from a mean that somebody else asked for."""
+    asked = _ASKED.replace("return", "v6 = mean.dim(v3, [-1], True): float32[na, 1]\nreturn")
+    program = f"{_BEFORE}            tl.sub(t0[:m], v3[:m], v6[:m])\n"
+    program += "            tl.mul(t1[:m], t0[:m], t0[:m])\n"
+    meaning = Meaning.read(asked)
+    assert meaning.of(f"{program}            tl.reduce_sum(v5[:1], t1[:m])\n") is None
+    assert meaning.of(f"{program}            tl.neg(v4[:m], t1[:m])\n") is not None
+
+
+def test_kernels_with_names_of_their_own_are_left_alone() -> None:
+    program = "def op_kernel():\n            tl.mul(v2[:m], v0[:m], 3.0)\n"
+    assert Meaning.read(_ASKED).of(program) is None
+    assert Meaning.read(_ASKED).of(program.replace("op_kernel", "op")) is not None
+
+
+def test_what_operations_were_taught_with() -> None:
+    known = known_operations()
+    assert len(known) > 80
+    assert known["exp"].instructions == [["exp"]]
+    assert ["maximum", "minimum"] in known["clamp"].instructions
+    assert known["mean.dim"].numbers is None  # it may divide by any extent

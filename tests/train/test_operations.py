@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Counting what operations are done with."""
+
+from __future__ import annotations
+
+import torch
+from tests.generate.lm.taught import THOUGHT, written
+
+from npuforge.train.dataset.operations import operations
+from npuforge.train.records import Chat, Message
+
+
+class _Gate(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.sigmoid(x) / (x.mean(-1, keepdim=True) + 2.5)
+
+
+def test_instructions_and_numbers_are_counted() -> None:
+    one = written(_Gate(), torch.randn(40, 96))
+    messages = [Message("user", one.asked), Message("assistant", THOUGHT + one.taught)]
+    known = operations([Chat(messages=messages)] * 10)
+    assert known["sigmoid"].instructions == [["sigmoid"]]
+    assert known["mean.dim"].instructions == [["div", "reduce_sum"]]
+    assert known["add.Tensor"].numbers == []  # 2.5 is in its line
+    assert operations([Chat(messages=messages)] * 9) == {}
