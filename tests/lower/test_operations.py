@@ -79,6 +79,21 @@ tl.cummax(g, a)
         program.agree({"x": x, "y": RNG.uniform(0.5, 2.0, n).astype(np.float32)})
 
 
+def test_a_conversion_to_the_same_type_is_a_copy() -> None:
+    text = flat_program(
+        "x: tl.input(tl.float32), i: tl.input(tl.int64)",
+        "y: tl.output(tl.float32, x.shape), j: tl.output(tl.int64, x.shape)",
+        f32("a", "b") + "\nc = tl.alloc_ub(n, dtype=tl.int64)\nd = tl.alloc_ub(n, dtype=tl.int64)",
+        "tl.load(x, a)\ntl.load(i, c)",
+        "tl.cast(b, a)\ntl.cast(d, c)",
+        "tl.store(y, b)\ntl.store(j, d)",
+    )
+    program = Differential(text)
+    for n in (1, 33, 1000):
+        whole = RNG.integers(-(2**40), 2**40, n)
+        program.agree({"x": RNG.standard_normal(n).astype(np.float32), "i": whole})
+
+
 def test_sorting_and_positions() -> None:
     text = flat_program(
         "x: tl.input(tl.float32)",

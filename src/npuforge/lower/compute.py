@@ -261,6 +261,8 @@ def _cast(op: Op, context: Context) -> Lines:
         said = f"there is no conversion from {_dtype(src).name} to {_dtype(dst).name}"
         fix = "use buffers of a type that has one"
         raise TileError([Finding("TL-09", op.span, said, fix)])
+    if not steps:
+        return _copy_tile(dst, src, context)
     if len(steps) == 1:
         return context.each_row(
             [dst, src], f"Cast({{0}}, {{1}}, RoundMode::{steps[0].mode}, {{n}});"

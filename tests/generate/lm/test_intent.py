@@ -29,7 +29,7 @@ def _answer(one: Written) -> str:
     return "".join(f"{line}\n" for line in ["<think>", *lines, "4.0 KB in, 1 KB out", "</think>"])
 
 
-@pytest.mark.parametrize("last", ["op: xb, xa -> v0, v1, v3 -> y0", "op: xa, xb -> v0 -> w0 = v0"])
+@pytest.mark.parametrize("last", ["op: xb, xa -> v0, v1, v3 -> y0", "op: xb, xa -> v0 -> w0 = v0"])
 def test_a_purpose_that_can_be(last: str) -> None:
     assert Guide(_ASKED).line(f"{_COUNTED}{last}\n").keep
 
@@ -39,8 +39,11 @@ def test_a_purpose_that_can_be(last: str) -> None:
     [
         ("op: xa -> v0, v1, v3 -> y0", "v0 is made of xb"),
         ("op: w0, xa, xb -> v0, v1, v3 -> y0", "nothing leaves w0"),
-        ("op: xa, xb -> v0, v7 -> y0", "there is no v7"),
-        ("op: xa, xb -> v0, v2 -> y1", "v2 has other elements"),
+        ("op: xb, xa -> v0, v7 -> y0", "there is no v7"),
+        ("op: xb, xa -> v0, v2 -> y1", "v2 has other elements"),
+        ("op: xa, xb -> v0, v1, v3 -> y0", "xb is shared and read too late"),
+        ("op: xb, xa -> v1, v0, v3 -> y0", "v1 is computed before v0"),
+        ("op: xb, xa -> v0, v1 -> y0", "y0 is v3, which is not computed"),
     ],
 )
 def test_a_purpose_that_cannot_be(last: str, reason: str) -> None:
@@ -88,14 +91,38 @@ def test_a_kernel_that_does_not(loss: Written, right: str, wrong: str, reason: s
     assert advice.reason == reason
 
 
-def test_a_launch_gives_what_was_said() -> None:
-    one = written(Norm(), torch.randn(8, 64, 96), torch.ones(96))
-    before, launch, _ = one.taught.rpartition("    op[")
-    last = one.taught[len(before) :].splitlines()[0]
-    guide = Guide(one.asked)
-    assert guide.line(f"{_answer(one)}{before}{last}\n").keep
+@pytest.fixture(scope="module")
+def norm() -> Written:
+    """Rows, and a tensor that all of them share."""
+    return written(Norm(), torch.randn(8, 64, 96), torch.ones(96))
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("v1 = tl.alloc_ub((tile, cols), ", "v1 = tl.alloc_ub(tile, "),
+        ("v4 = tl.alloc_ub(tile, ", "v4 = tl.alloc_ub((tile, cols), "),
+        ("xb_in = tl.alloc_ub(cols, ", "xb_in = tl.alloc_ub(tile, "),
+    ],
+)
+def test_a_buffer_of_another_shape_than_its_value(norm: Written, right: str, wrong: str) -> None:
+    before, found, after = norm.taught.partition(right)
+    assert found
+    rest = after.partition("\n")[0]
+    guide = Guide(norm.asked)
+    assert guide.line(f"{_answer(norm)}{before}{right}{rest}\n").keep
+    advice = guide.line(f"{_answer(norm)}{before}{wrong}{rest}\n")
+    assert not advice.keep
+    assert "does not fit" in advice.reason
+
+
+def test_a_launch_gives_what_was_said(norm: Written) -> None:
+    before, launch, _ = norm.taught.rpartition("    op[")
+    last = norm.taught[len(before) :].splitlines()[0]
+    guide = Guide(norm.asked)
+    assert guide.line(f"{_answer(norm)}{before}{last}\n").keep
     assert "na * nb" in last
-    advice = guide.line(f"{_answer(one)}{before}{last.replace('na * nb', 'nb * nc')}\n")
+    advice = guide.line(f"{_answer(norm)}{before}{last.replace('na * nb', 'nb * nc')}\n")
     assert launch
     assert not advice.keep
     assert advice.reason == "rows of op is na * nb"

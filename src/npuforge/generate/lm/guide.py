@@ -104,7 +104,7 @@ class Guide:
         advice = self._in_kernel(f"{_KERNEL}\n{head}", last, heads)
         if not advice.keep or not heads:
             return advice
-        said = intent.line(program, last, heads[-1][0]) or self._meaning.of(program)
+        said = intent.line(program, last, heads[-1][0], self._meaning) or self._meaning.of(program)
         return _advice([said])
 
     def _in_kernel(self, kernel: str, last: str, heads: list[tuple[str, str]]) -> Advice:

@@ -28,6 +28,7 @@ _LOAD = re.compile(r"^ +tl\.load\((\w+)")
 _STORE = re.compile(r"^ +tl\.store\((\w+)", re.MULTILINE)
 _QUOTED = re.compile(rf"^ +{MARK}(\w+) = ", re.MULTILINE)
 _LAUNCH = re.compile(r"^ +(\w+)\[.*\]\((.*)\)$")
+_BUFFER = re.compile(r"^ +(\w+?)(?:_(in|wide|out))?_* = tl\.alloc_(?:ub|mask)\((\(.*?\)|\w+)")
 _ROWS, _STREAM = "Whole rows", "A stream"
 
 Count = Counter[str]
@@ -77,34 +78,68 @@ class Intent:
         purpose = self.kernels.get(about[1])
         if purpose is None:
             return None
-        return self._unfounded(purpose, meaning) or _uncounted(purpose, meaning)
+        return (
+            self._unfounded(purpose, meaning)
+            or _uncounted(purpose, meaning)
+            or _late(purpose, meaning)
+            or self._incomplete(purpose, meaning)
+        )
 
     def _unfounded(self, purpose: Purpose, meaning: Meaning) -> str | None:
         """What a kernel computes and cannot, with what it reads."""
-        left: dict[str, str | None] = {}
-        for one in self.kernels.values():
-            left |= one.leaves
-            left |= dict.fromkeys(one.parameters.values())  # of a shared kernel
+        left = self._left()
         for name in purpose.reads:
             if name not in meaning.lines and name not in left and name not in meaning.results:
                 return f"nothing leaves {name}"
-        results = {
-            name: value for name, value in meaning.results.items() if name not in meaning.lines
-        }
-        named = [left.get(name) or results.get(name, name) for name in purpose.reads]
-        unknown = any(left.get(one) is None and one not in meaning.lines for one in named)
+        named = self._named(purpose, meaning)
+        known = meaning.lines.keys() >= set(named)
         for value in purpose.computes:
             if value not in meaning.lines:
                 return f"there is no {value}"
             if not purpose.reads or not meaning.computes(value):
                 continue  # a constant, or something that is only looked at
-            between = meaning.between(value, named)
-            missed = [name for name in between if not meaning.operations[name]]
-            if missed and not unknown:
+            missed = [one for one in meaning.between(value, named) if not meaning.operations[one]]
+            if missed and known:
                 return f"{value} is made of {missed[0]}"
         return None
 
-    def line(self, program: str, last: str, kernel: str) -> str | None:
+    def _incomplete(self, purpose: Purpose, meaning: Meaning) -> str | None:
+        """A value that is needed for a result and that the kernel does not compute, or too late."""
+        if not purpose.way.startswith((_ROWS, _STREAM)):
+            return None
+        named = set(self._named(purpose, meaning))
+        if not named <= meaning.lines.keys():
+            return None  # something that cannot be known
+        seen: set[str] = set()
+        for value in purpose.computes:
+            if value in meaning.lines and meaning.computes(value):
+                between = meaning.between(value, named | seen)
+                early = [one for one in between[1:] if meaning.computes(one)]
+                if early:
+                    return f"{value} is computed before {early[0]}"
+            seen.add(value)
+        for name in purpose.leaves:
+            result = meaning.results.get(name)
+            if result is not None and result not in seen and result not in named:
+                return f"{name} is {result}, which is not computed"
+        return None
+
+    def _left(self) -> dict[str, str | None]:
+        """What kernels leave, and the values where they are named."""
+        left: dict[str, str | None] = {}
+        for one in self.kernels.values():
+            left |= dict.fromkeys(one.parameters.values()) | one.leaves
+        return left
+
+    def _named(self, purpose: Purpose, meaning: Meaning) -> list[str]:
+        """What a kernel reads, by the values that it stands for where these are known."""
+        left = self._left()
+        return [
+            name if name in meaning.lines else left.get(name) or meaning.results.get(name, name)
+            for name in purpose.reads
+        ]
+
+    def line(self, program: str, last: str, kernel: str, meaning: Meaning) -> str | None:
         """What is wrong with the last line of a kernel, the last part of a program."""
         purpose = self.kernels.get(kernel)
         if purpose is None or kernel.endswith(SHARED) or not purpose.leaves:
@@ -123,7 +158,7 @@ class Intent:
             said = list(dict.fromkeys(_QUOTED.findall(body)))
             if said != purpose.computes[: len(said)]:
                 return f"{said[-1]} is not what {kernel} computes next"
-        return None
+        return _misshapen(last, purpose, meaning)
 
     def launch(self, last: str, kernel: str, names: list[str]) -> str | None:
         """What is wrong with a launch of a kernel of these parameters."""
@@ -171,6 +206,53 @@ def _uncounted(purpose: Purpose, meaning: Meaning) -> str | None:
     return None
 
 
+def _late(purpose: Purpose, meaning: Meaning) -> str | None:
+    """A tensor that all rows share, read after one of which each row has a part: what is shared is
+    read before the first row."""
+    rows = _product(purpose.parameters.get("rows", ""))
+    if not rows or not purpose.way.startswith(_ROWS) or _is_repeated(purpose, meaning):
+        return None
+    parted = False
+    for name in purpose.reads:
+        elements = _elements(meaning.lines.get(name, ""))
+        if elements is None:
+            continue
+        if parted and not elements & rows:
+            return f"{name} is shared and read too late"
+        parted = parted or elements >= rows
+    return None
+
+
+def _misshapen(line: str, purpose: Purpose, meaning: Meaning) -> str | None:
+    """A buffer with an element for each row whose value has another number of them, or the other
+    way round."""
+    buffer = _BUFFER.match(line)
+    rows = _product(purpose.parameters.get("rows", ""))
+    if buffer is None or rows is None or not purpose.way.startswith(_ROWS):
+        return None
+    name = meaning.results.get(buffer[1], buffer[1]) if buffer[2] == "out" else buffer[1]
+    elements = _elements(meaning.lines.get(name, ""))
+    if elements is None or _is_repeated(purpose, meaning):
+        return None
+    shape = buffer[3]
+    if shape == "tile":
+        right = elements == rows
+    elif shape.startswith("(tile, "):
+        right = elements > rows
+    else:
+        right = not rows or not elements >= rows
+    return None if right else f"{name} does not fit {buffer[0].strip()}"
+
+
+def _is_repeated(purpose: Purpose, meaning: Meaning) -> bool:
+    """Whether a kernel goes over its rows many times."""
+    counts = _counts(purpose)
+    if counts is None:
+        return False
+    found = (_elements(meaning.lines[value]) for value in purpose.computes)
+    return any(one is not None and one > counts[-1] for one in found)
+
+
 def _counts(purpose: Purpose) -> list[Count] | None:
     """How many elements values may have, the most at the end; nothing where it is not known."""
     rows = _product(purpose.parameters.get("rows", ""))
@@ -183,7 +265,7 @@ def _counts(purpose: Purpose) -> list[Count] | None:
 
 
 def _elements(line: str) -> Count | None:
-    found = _TYPE.findall(line.rpartition("): ")[2])
+    found = _TYPE.findall(line.rpartition("): ")[2] if " = " in line else line)
     return _product(" * ".join(found[0].split(", "))) if len(found) == 1 else None
 
 
