@@ -4,10 +4,11 @@
 #
 #     bash benchmarks/embedded_model.sh FOLDER
 #
-# GROW is how many seconds operators are grown, SEED what they are drawn from, MODEL what is trained, STEPS how
-# many batches it reads, TASKS how many tasks it answers for preferences. Questions that lie in FOLDER as
-# prompts-*.jsonl (`npuforge evaluate prompts SUITE`) are answered after each training, to be judged with
-# `npuforge evaluate score`. What is there is not done again.
+# GROW is how many seconds operators are grown, SEED what they are drawn from, PROVEN the share of them that is
+# proven on the twin and not only interpreted, MODEL what is trained, STEPS how many batches it reads, TASKS how
+# many tasks it answers for preferences. Questions that lie in FOLDER as prompts-*.jsonl (`npuforge evaluate
+# prompts SUITE`) are answered after each training, to be judged with `npuforge evaluate score`. What is there is
+# not done again.
 set -euo pipefail
 here=${1:?usage: embedded_model.sh FOLDER}
 data=$here/data
@@ -35,8 +36,8 @@ answered() { # by the model of this name
 
 if [ ! -e "$data/README.md" ]; then
     step "operators are grown"
-    forge dataset build --out "$data" --operators 1000000 --seed "${SEED:-0}" --variants 16 --lessons 0.15 \
-        --limit "${GROW:-540}" | tail -1
+    forge dataset build --out "$data" --operators 1000000 --seed "${SEED:-0}" --variants 10 --lessons 0.15 \
+        --proven "${PROVEN:-0.2}" --limit "${GROW:-1200}" | tail -1
 fi
 if [ ! -e "$here/tokenizer" ]; then
     step "a tokenizer"
@@ -48,7 +49,7 @@ if [ ! -e "$here/sft/model.safetensors" ]; then
     [ -s "$data/validation.jsonl" ] && held=(--eval "$data/validation.jsonl")
     forge train sft "$data"/{kernel,variant,repair,document}.jsonl "${held[@]}" \
         --model "${MODEL:-scratch-30m}" --tokenizer "$here/tokenizer" --recipe embedded \
-        --set max_steps="${STEPS:-1500}" --out "$here/sft" --resume | tail -3
+        --set max_steps="${STEPS:-2800}" --out "$here/sft" --resume | tail -3
 fi
 answered sft
 if [ ! -e "$here/pairs.jsonl" ]; then
