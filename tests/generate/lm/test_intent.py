@@ -52,6 +52,26 @@ def test_a_purpose_that_cannot_be(last: str, reason: str) -> None:
     assert reason in advice.reason
 
 
+@pytest.mark.parametrize(
+    "last",
+    [
+        "op: xa, xb -> v0, v1, v3 -> y0",
+        "op: xa -> v0, v3 -> y0",
+        "op: xq, xa -> v1, v0 -> y0",
+    ],
+)
+def test_where_nothing_is_left_to_choose_the_line_is_given(last: str) -> None:
+    advice = Guide(_ASKED).line(f"{_COUNTED}{last}\n")
+    assert not advice.keep
+    assert advice.then == "op: xb, xa -> v0, v1, v3 -> y0\n"
+
+
+def test_a_line_that_would_be_wrong_again_is_not_given() -> None:
+    advice = Guide(_ASKED).line(f"{_COUNTED}op: xb, xa -> v0, v2 -> y1\n")
+    assert not advice.keep
+    assert advice.then == ""
+
+
 def test_what_is_asked_for_is_left_by_some_kernel() -> None:
     thoughts = f"{_COUNTED}op: xa, xb -> v0, v1, v3 -> y0\n"
     advice = Guide(_ASKED).line(f"{thoughts}4.0 KB in, 1.0 KB out\n")

@@ -92,7 +92,12 @@ class Guide:
         last = before.rstrip("\n").rpartition("\n")[2]
         if before.count("\n") > _MOST_THOUGHTS or last.startswith((" ", "@", "def ")):
             return Advice(keep=False, then=f"{ENDED}\n{_BEGINNING}", reason="no thought")
-        return _advice([Intent.read(before).thought(last, self._meaning)])
+        intent = Intent.read(before)
+        said = intent.thought(last, self._meaning)
+        if said is None:
+            return _FINE
+        instead = intent.repaired(last, self._meaning)
+        return Advice(keep=False, then=f"{instead}\n" if instead else "", reason=said)
 
     def _on(self, program: str, intent: Intent) -> Advice:
         last = program.rstrip("\n").rpartition("\n")[2] if not program.endswith("\n\n") else ""

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 
 from npuforge.generate.lm.meaning import SHARED, Meaning
 from npuforge.generate.lm.quoted import MARK
@@ -85,6 +85,30 @@ class Intent:
             or self._incomplete(purpose, meaning)
         )
 
+    def repaired(self, last: str, meaning: Meaning) -> str | None:
+        """What must stand instead of a line that was refused, where nothing is left to choose: for
+        a kernel that takes rows or elements and leaves results alone, what it computes and reads
+        follows from these."""
+        about = _ABOUT.match(last)
+        purpose = self.kernels.get(about[1]) if about is not None else None
+        if about is None or purpose is None or " -> " not in about[2]:
+            return None
+        left = {name for one in self.kernels.values() for name in one.leaves}
+        alone = left <= meaning.results.keys() and not any(n.endswith(SHARED) for n in self.kernels)
+        if not alone or not purpose.leaves or not purpose.way.startswith((_ROWS, _STREAM)):
+            return None
+        needed = {
+            one for name in purpose.leaves for one in meaning.between(meaning.results[name], ())
+        }
+        computes = [name for name in meaning.lines if name in needed and meaning.operations[name]]
+        reads = [name for name in meaning.lines if name in needed and name not in computes]
+        shared = [name for name in reads if _is_shared(name, purpose, meaning)]
+        parts = [dict.fromkeys([*shared, *reads]), computes, purpose.leaves]
+        line = f"{about[1]}: " + " -> ".join(", ".join(part) for part in parts if part)
+        again = Intent({**self.kernels, about[1]: replace(purpose)})
+        _note(again.kernels[about[1]], line.partition(": ")[2])
+        return line if line != last and again.thought(line, meaning) is None else None
+
     def _unfounded(self, purpose: Purpose, meaning: Meaning) -> str | None:
         """What a kernel computes and cannot, with what it reads."""
         left = self._left()
@@ -155,8 +179,8 @@ class Intent:
         if store is not None and purpose.tensor(store[1]) not in purpose.leaves:
             return f"{kernel} does not leave {store[1]}"
         if _QUOTED.match(last):
-            said = list(dict.fromkeys(_QUOTED.findall(body)))
-            if said != purpose.computes[: len(said)]:
+            said = _in_order(_QUOTED.findall(body), meaning)
+            if said != _in_order(purpose.computes, meaning)[: len(said)]:
                 return f"{said[-1]} is not what {kernel} computes next"
         return _misshapen(last, purpose, meaning)
 
@@ -206,6 +230,18 @@ def _uncounted(purpose: Purpose, meaning: Meaning) -> str | None:
     return None
 
 
+def _in_order(values: Iterable[str], meaning: Meaning) -> list[str]:
+    """Each once, without those that need no instructions: these are quoted where they are used."""
+    return [one for one in dict.fromkeys(values) if one in meaning.lines and meaning.computes(one)]
+
+
+def _is_shared(name: str, purpose: Purpose, meaning: Meaning) -> bool:
+    """Whether all rows of a kernel share a tensor."""
+    rows = _product(purpose.parameters.get("rows", ""))
+    elements = _elements(meaning.lines.get(name, ""))
+    return bool(rows) and elements is not None and not elements & (rows or Counter())
+
+
 def _late(purpose: Purpose, meaning: Meaning) -> str | None:
     """A tensor that all rows share, read after one of which each row has a part: what is shared is
     read before the first row."""
@@ -217,7 +253,7 @@ def _late(purpose: Purpose, meaning: Meaning) -> str | None:
         elements = _elements(meaning.lines.get(name, ""))
         if elements is None:
             continue
-        if parted and not elements & rows:
+        if parted and _is_shared(name, purpose, meaning):
             return f"{name} is shared and read too late"
         parted = parted or elements >= rows
     return None
