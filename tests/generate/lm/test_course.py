@@ -106,3 +106,20 @@ def test_a_kernel_that_no_host_can_prepare_is_drawn_anew(scale: Written) -> None
             break
     assert "".join(map(chr, course.tokens)) == right
     assert course.guide is not None
+
+
+def test_a_thought_that_cannot_be_helped_stays() -> None:
+    """A wrong outline does not end an answer, and its program is not held against it."""
+    asked = "xa: float32[na]\nv0 = exp(xa): float32[na]\nreturn v0\n"
+    thought = "<think>\nop: A stream: each core takes a share.\nop: w0 -> v0 -> w1\n"
+    guide = Guide(asked)
+    assert guide.line(thought).thought
+    course = Course(LETTERS, guide)
+    for letter in thought:
+        while course.waits_with_given:
+            course.take(0, ())
+        course.take(ord(letter), ())
+    while course.waits_with_given:
+        course.take(0, ())
+    assert LETTERS.text(course.tokens) == thought
+    assert course.guide is guide

@@ -54,6 +54,8 @@ class Course:
     _waiting: list[tuple[float, tuple[int, ...]]] = field(default_factory=list)
     _forced: int = 0  # tokens of the current line that were not the model's own
     _tries: int = 0
+    _first: tuple[int, ...] = ()  # the current line as the model would have it
+    _settled: bool = False  # whether the current line stays, whatever the guide says
     _returns: int = 0
     _furthest: int = 0
 
@@ -90,8 +92,9 @@ class Course:
     def _judged(self, judge: Callable[[str], Advice] | None, *, ended: bool) -> tuple[int, int]:
         token = self.tokens[-1]
         advice = judge(self._text()) if judge is not None else Advice()
-        if advice.keep:
-            self._given.extend(self.words.tokens(advice.then) if advice.then else ())
+        if advice.keep or self._settled:
+            then = advice.then if advice.keep else ""
+            self._given.extend(self.words.tokens(then) if then else ())
             if ended:
                 self.tokens.pop()
                 self.ended = True
@@ -102,9 +105,16 @@ class Course:
         if advice.then:
             return self._back_to(self._line, self.words.tokens(advice.then))
         self._tries += 1
+        if self._tries == 1:
+            self._first = tuple(self.tokens[self._line :])
         self._note_others()
         if self._waiting and self._tries <= (_ENDINGS if ended else _TRIES):
             return self._back_to(self._line, heapq.heappop(self._waiting)[1])
+        if advice.thought:  # the model's own stays: a program may be right all the same
+            first = self._first
+            back = self._back_to(self._line, first)
+            self._settled = True
+            return back
         if ended or self._returns >= _RETURNS:
             self.guide = None  # nothing more can be done for it
             return self._judged(None, ended=ended)
@@ -123,6 +133,7 @@ class Course:
         self._known.clear()
         self._waiting.clear()
         self._forced = self._tries = 0
+        self._settled = False
 
     def _note_others(self) -> None:
         """What else the model held for possible in the refused line."""

@@ -46,6 +46,7 @@ class Advice:
     keep: bool = True
     then: str = ""
     reason: str = ""
+    thought: bool = False  # the line is part of the reasoning, and may be wrong
 
 
 _FINE = Advice()
@@ -77,7 +78,7 @@ class Guide:
         if not program:
             return Advice(then=_BEGINNING)
         if answer not in self._said:
-            self._said[answer] = self._on(program, Intent.read(before))
+            self._said[answer] = self._on(program, Intent.read(before).sound(self._meaning))
         return self._said[answer]
 
     def end(self, answer: str) -> Advice:
@@ -97,7 +98,8 @@ class Guide:
         if said is None:
             return _FINE
         instead = intent.repaired(last, self._meaning)
-        return Advice(keep=False, then=f"{instead}\n" if instead else "", reason=said)
+        then = f"{instead}\n" if instead else ""
+        return Advice(keep=False, then=then, reason=said, thought=True)
 
     def _on(self, program: str, intent: Intent) -> Advice:
         last = program.rstrip("\n").rpartition("\n")[2] if not program.endswith("\n\n") else ""

@@ -65,6 +65,15 @@ class Intent:
                 _note(kernels.setdefault(about[1], Purpose()), about[2])
         return cls(kernels)
 
+    def sound(self, meaning: Meaning) -> Intent:
+        """Without kernels of which something wrong is said: nothing is held against that."""
+        kept = {
+            name: one
+            for name, one in self.kernels.items()
+            if not one.leaves or self._wrong(one, meaning) is None
+        }
+        return Intent(kept)
+
     def thought(self, last: str, meaning: Meaning) -> str | None:
         """What is wrong with the last line of the reasoning."""
         if _TRAFFIC.match(last):
@@ -78,6 +87,9 @@ class Intent:
         purpose = self.kernels.get(about[1])
         if purpose is None:
             return None
+        return self._wrong(purpose, meaning)
+
+    def _wrong(self, purpose: Purpose, meaning: Meaning) -> str | None:
         return (
             self._unfounded(purpose, meaning)
             or _uncounted(purpose, meaning)
