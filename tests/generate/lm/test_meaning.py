@@ -90,3 +90,8 @@ def test_what_operations_were_taught_with() -> None:
     assert known["exp"].instructions == [["exp"]]
     assert ["maximum", "minimum"] in known["clamp"].instructions
     assert known["mean.dim"].numbers is None  # it may divide by any extent
+
+
+def test_words_that_look_like_tensors_are_none() -> None:
+    asked = "xa: float32[na]\nv0 = gelu(xa, approximate=xyz, mode=xy): float32[na]\nreturn v0\n"
+    assert Meaning.read(asked).operands["v0"] == ("xa",)

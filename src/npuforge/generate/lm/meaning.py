@@ -73,7 +73,8 @@ class Meaning:
             operations[name] = operation[1] if operation is not None else ""
             given = arguments(line.partition("(")[2].rpartition("): ")[0]) if operation else []
             said = ", ".join(given[1:] if _SHAPED.match(operations[name]) else given)
-            operands[name] = tuple(dict.fromkeys(_OPERANDS.findall(said)))
+            found = dict.fromkeys(_OPERANDS.findall(said))
+            operands[name] = tuple(one for one in found if one in lines)
         return cls(lines, operands, operations, stored(asked))
 
     @cached_property
