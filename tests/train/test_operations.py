@@ -3,9 +3,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
 import torch
 from tests.generate.lm.taught import THOUGHT, written
 
+from npuforge.cli import main
 from npuforge.train.dataset.operations import operations
 from npuforge.train.records import Chat, Message
 
@@ -23,3 +27,13 @@ def test_instructions_and_numbers_are_counted() -> None:
     assert known["mean.dim"].instructions == [["div", "reduce_sum"]]
     assert known["add.Tensor"].numbers == []  # 2.5 is in its line
     assert operations([Chat(messages=messages)] * 9) == {}
+
+
+def test_files_that_cannot_be_read_leave_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "operations.json"
+    missing = tmp_path / "kernel.jsonl"
+    assert main(["dataset", "operations", str(missing), "--out", str(out)]) == 2
+    assert "cannot read" in capsys.readouterr().err
+    assert not out.exists()

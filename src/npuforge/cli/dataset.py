@@ -171,7 +171,8 @@ def operations(records: tuple[Path, ...], out: Path) -> None:
     from npuforge.train.dataset import operations as counting  # noqa: PLC0415 (imports torch)
     from npuforge.train.records import Chat, read  # noqa: PLC0415
 
+    chats = read(records, Chat)
     with new_file(out) as file:
-        known = counting.operations(read(records, Chat))
+        known = counting.operations(chats)
         file.write(msgspec.json.format(msgspec.json.encode(known), indent=1) + b"\n")
     click.echo(f"{len(known)} operations: {out}")

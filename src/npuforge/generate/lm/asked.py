@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from npuforge import dtypes
-from npuforge.generate.lm.quoted import quotable, quoted, stored
+from npuforge.generate.lm.quoted import lines_of, quoted, stored
 from npuforge.generate.lm.task import OPERATOR
 from npuforge.tile.ir import Role, Tensor
 from npuforge.tile.kernels import ELEMENT_TYPES
@@ -31,7 +31,7 @@ class Asked:
 
     @classmethod
     def read(cls, text: str) -> Asked:
-        lines = {re.split(r"\W", line, maxsplit=1)[0]: line for line in quotable(text)}
+        lines = lines_of(text)
         head = list(_parameters(text))
         tensors = {
             name: Tensor(name, dtypes.find(dtype), role, None, NOWHERE)

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from npuforge.generate.lm.quoted import ALLOCATION, is_quote
+from npuforge.generate.lm.quoted import ALLOCATION, buffer_of, is_quote
 from npuforge.generate.lm.single import arguments
 
 UNKNOWN = "?"  # what a kernel left that has names of its own
@@ -24,7 +24,6 @@ _SCALAR = re.compile(r"^ +(\w+) (?:[-+*/]|//)?= (.*)$")
 _LOOP = re.compile(r"^ +for (\w+) in (.*):$")
 _NAME = re.compile(r"\b[A-Za-z_]\w*")
 _NO_NAME = re.compile(r'"[^"]*"|\btl\.\w+|\b\w+=(?!=)')
-_BUFFER = re.compile(r"^(\w+?)(?:_(in|wide|out))?_*$")
 _TEMPORARY = re.compile(r"^t\d+$")
 _WHOLE = re.compile(r"^\w+(?:\[:|$)")
 _NO_NUMBER = re.compile(r'\[[^\]]*\]|"[^"]*"|\b\w+=[^,]*')
@@ -102,7 +101,7 @@ class Flow:
         read = ", ".join(given[len(targets) :])
         if name == "compare":
             name = f"compare {given[-1].strip(chr(34))}"
-        numbers = frozenset(float(one) for one in _NUMBER.findall(_NO_NUMBER.sub(" ", read)))
+        numbers = numbers_in(_NO_NUMBER.sub(" ", read))
         made = self._read(read) | Made(instructions=frozenset({name}), numbers=numbers)
         operands = () if name in MOVING else given[len(targets) :]
         order = tuple(self._read(one).leaves for one in operands)
@@ -155,11 +154,14 @@ class Flow:
 
     def _value(self, buffer: str) -> str | None:
         """What the question calls the contents of a buffer."""
-        found = _BUFFER.match(buffer)
-        if found is None:
-            return None
-        name = self.results.get(found[1], found[1]) if found[2] == "out" else found[1]
-        return name if name in self.names else None
+        found = buffer_of(buffer, self.results)
+        if found is None or found[1] == "fold":
+            return None  # a fold is on the way to its value
+        return found[0] if found[0] in self.names else None
+
+
+def numbers_in(text: str) -> frozenset[float]:
+    return frozenset(map(float, _NUMBER.findall(text)))
 
 
 def _names(text: str) -> set[str]:

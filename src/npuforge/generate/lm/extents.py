@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from npuforge.generate.lm.quoted import quotable, stored
+from npuforge.generate.lm.quoted import lines_of, stored
 
 Shapes = Mapping[str, list[Counter[str]]]
 
@@ -26,8 +26,7 @@ def shapes_in(asked: str) -> dict[str, list[Counter[str]]]:
     """How often each extent is in the shapes of the question's tensors and values, and of its
     results under their own names."""
     found = {}
-    for line in quotable(asked):
-        name = re.split(r"\W", line, maxsplit=1)[0]
+    for name, line in lines_of(asked).items():
         said = line.rpartition("): ")[2] if " = " in line else line.partition(": ")[2]
         found[name] = [Counter(_SYMBOL.findall(extents)) for extents in _TYPE.findall(said)]
     for result, name in stored(asked).items():

@@ -10,7 +10,6 @@ quoted, the head of the host function) is given.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from npuforge.errors import NpuforgeError
@@ -30,6 +29,7 @@ from npuforge.lower.compiler import lower
 from npuforge.tile import chip_constants
 from npuforge.tile.beginning import in_host, in_kernel
 from npuforge.tile.parse import KERNEL_DECORATOR, LANGUAGE_IMPORT
+from npuforge.tile.source import Finding
 
 _KERNEL = f"@{KERNEL_DECORATOR}"
 _BEGINNING = f"{LANGUAGE_IMPORT}\n\n\n{_KERNEL}\n"
@@ -112,7 +112,7 @@ class Guide:
         if not advice.keep or not heads:
             return advice
         said = intent.line(program, last, heads[-1][0], self._meaning) or self._meaning.of(program)
-        return _advice([said])
+        return _advice(said)
 
     def _in_kernel(self, kernel: str, last: str, heads: list[tuple[str, str]]) -> Advice:
         if not last:
@@ -130,8 +130,7 @@ class Guide:
             return Advice(keep=False, reason="outside any kernel")
         # A kernel that is the same for many operators has names of its own.
         tensors = {} if heads[-1][0].endswith(SHARED) else self._known.tensors
-        found_wrong = in_kernel(hoisted(filled(kernel)).text, tensors, self._chip)
-        return _advice([f"{one.rule}: {one.message}" for one in found_wrong])
+        return _advice(_first(in_kernel(hoisted(filled(kernel)).text, tensors, self._chip)))
 
     def _in_host(self, program: str, body: str, last: str, intent: Intent) -> Advice:
         head = self._known.head
@@ -150,13 +149,13 @@ class Guide:
             text = without_fits(hoisted(program).text)
         except NpuforgeError as error:
             return Advice(keep=False, reason=str(error))
-        wrong = [f"{one.rule}: {one.message}" for one in in_host(text, self._chip)]
+        wrong = _first(in_host(text, self._chip))
         kernel = prepared(body)
-        if not wrong and kernel is not None and not kernel[0].endswith(SHARED):
+        if wrong is None and kernel is not None and not kernel[0].endswith(SHARED):
             said = strange(last, kernel[1], self._shapes)
-            wrong = [f"no tensor of {kernel[0]} has {said} elements"] if said else []
-        if not wrong and kernel is not None and (said := intent.launch(last, *kernel)):
-            wrong = [said]
+            wrong = f"no tensor of {kernel[0]} has {said} elements" if said else None
+        if wrong is None and kernel is not None:
+            wrong = intent.launch(last, *kernel)
         return _advice(wrong)
 
     def _quote(self, last: str) -> Advice:
@@ -184,5 +183,9 @@ def _given(last: str, right: str | None) -> Advice:
     return _FINE if last == wanted else Advice(keep=False, then=f"{wanted}\n")
 
 
-def _advice(wrong: Sequence[str | None]) -> Advice:
-    return Advice(keep=False, reason=wrong[0]) if wrong and wrong[0] else _FINE
+def _advice(wrong: str | None) -> Advice:
+    return Advice(keep=False, reason=wrong) if wrong else _FINE
+
+
+def _first(findings: list[Finding]) -> str | None:
+    return next((f"{one.rule}: {one.message}" for one in findings), None)

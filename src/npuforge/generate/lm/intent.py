@@ -14,24 +14,21 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
+from npuforge.generate.lm.counted import Count, elements_of, product
 from npuforge.generate.lm.meaning import SHARED, Meaning
-from npuforge.generate.lm.quoted import MARK
+from npuforge.generate.lm.quoted import MARK, buffer_of
 from npuforge.generate.lm.single import arguments
 
 _ABOUT = re.compile(r"^(\w+): (.*)$")
 _TRAFFIC = re.compile(r"^\S+ \w+ in, ")
 _PARAMETER = re.compile(r"^(\w+) = (.+?)(?:: \w+\[.*\])?$")
 _LEFT = re.compile(r"^(\w+)(?: = (\w+))?(?:: \w+\[.*\])?$")
-_TYPE = re.compile(r"\w+\[([^\[\]]*)\]")
-_FACTOR = re.compile(r"n[a-z]{1,2}|\d+")
 _LOAD = re.compile(r"^ +tl\.load\((\w+)")
 _STORE = re.compile(r"^ +tl\.store\((\w+)", re.MULTILINE)
 _QUOTED = re.compile(rf"^ +{MARK}(\w+) = ", re.MULTILINE)
 _LAUNCH = re.compile(r"^ +(\w+)\[.*\]\((.*)\)$")
-_BUFFER = re.compile(r"^ +(\w+?)(?:_(in|wide|out))?_* = tl\.alloc_(?:ub|mask)\((\(.*?\)|\w+)")
+_ALLOCATED = re.compile(r"^ +(\w+) = tl\.alloc_(?:ub|mask)\((\(.*?\)|\w+)")
 _ROWS, _STREAM = "Whole rows", "A stream"
-
-Count = Counter[str]
 
 
 @dataclass(slots=True)
@@ -233,7 +230,7 @@ def _uncounted(purpose: Purpose, meaning: Meaning) -> str | None:
     if counts is None:
         return None
     computed = (value for value in purpose.computes if meaning.computes(value))
-    values = {value: _elements(meaning.lines[value]) for value in computed}
+    values = {value: elements_of(meaning.lines[value]) for value in computed}
     if any(found is not None and found > counts[-1] for found in values.values()):
         return None  # it does so many times over
     for value, found in values.items():
@@ -249,20 +246,20 @@ def _in_order(values: Iterable[str], meaning: Meaning) -> list[str]:
 
 def _is_shared(name: str, purpose: Purpose, meaning: Meaning) -> bool:
     """Whether all rows of a kernel share a tensor."""
-    rows = _product(purpose.parameters.get("rows", ""))
-    elements = _elements(meaning.lines.get(name, ""))
+    rows = product(purpose.parameters.get("rows", ""))
+    elements = elements_of(meaning.lines.get(name, ""))
     return bool(rows) and elements is not None and not elements & (rows or Counter())
 
 
 def _late(purpose: Purpose, meaning: Meaning) -> str | None:
     """A tensor that all rows share, read after one of which each row has a part: what is shared is
     read before the first row."""
-    rows = _product(purpose.parameters.get("rows", ""))
+    rows = product(purpose.parameters.get("rows", ""))
     if not rows or not purpose.way.startswith(_ROWS) or _is_repeated(purpose, meaning):
         return None
     parted = False
     for name in purpose.reads:
-        elements = _elements(meaning.lines.get(name, ""))
+        elements = elements_of(meaning.lines.get(name, ""))
         if elements is None:
             continue
         if parted and _is_shared(name, purpose, meaning):
@@ -274,22 +271,24 @@ def _late(purpose: Purpose, meaning: Meaning) -> str | None:
 def _misshapen(line: str, purpose: Purpose, meaning: Meaning) -> str | None:
     """A buffer with an element for each row whose value has another number of them, or the other
     way round."""
-    buffer = _BUFFER.match(line)
-    rows = _product(purpose.parameters.get("rows", ""))
-    if buffer is None or rows is None or not purpose.way.startswith(_ROWS):
+    allocated = _ALLOCATED.match(line)
+    rows = product(purpose.parameters.get("rows", ""))
+    if allocated is None or rows is None or not purpose.way.startswith(_ROWS):
         return None
-    name = meaning.results.get(buffer[1], buffer[1]) if buffer[2] == "out" else buffer[1]
-    elements = _elements(meaning.lines.get(name, ""))
+    name, use = buffer_of(allocated[1], meaning.results) or ("", "")
+    if use == "fold":
+        return None
+    elements = elements_of(meaning.lines.get(name, ""))
     if elements is None or _is_repeated(purpose, meaning):
         return None
-    shape = buffer[3]
+    shape = allocated[2]
     if shape == "tile":
         right = elements == rows
     elif shape.startswith("(tile, "):
         right = elements > rows
     else:
         right = not rows or not elements >= rows
-    return None if right else f"{name} does not fit {buffer[0].strip()}"
+    return None if right else f"{name} does not fit {allocated[0].strip()}"
 
 
 def _is_repeated(purpose: Purpose, meaning: Meaning) -> bool:
@@ -297,29 +296,16 @@ def _is_repeated(purpose: Purpose, meaning: Meaning) -> bool:
     counts = _counts(purpose)
     if counts is None:
         return False
-    found = (_elements(meaning.lines[value]) for value in purpose.computes)
+    found = (elements_of(meaning.lines[value]) for value in purpose.computes)
     return any(one is not None and one > counts[-1] for one in found)
 
 
 def _counts(purpose: Purpose) -> list[Count] | None:
     """How many elements values may have, the most at the end; nothing where it is not known."""
-    rows = _product(purpose.parameters.get("rows", ""))
-    cols = _product(purpose.parameters.get("cols", ""))
+    rows = product(purpose.parameters.get("rows", ""))
+    cols = product(purpose.parameters.get("cols", ""))
     if purpose.way.startswith(_ROWS) and rows is not None and cols is not None:
         return [Counter(), rows, cols, rows + cols]
     if purpose.way.startswith(_STREAM) and cols is not None and rows is None:
         return [Counter(), cols]
     return None
-
-
-def _elements(line: str) -> Count | None:
-    found = _TYPE.findall(line.rpartition("): ")[2] if " = " in line else line)
-    return _product(" * ".join(found[0].split(", "))) if len(found) == 1 else None
-
-
-def _product(text: str) -> Count | None:
-    """Factors of a product of extents; nothing where it is something else."""
-    factors = text.split(" * ") if text else []
-    if not factors or not all(_FACTOR.fullmatch(one) for one in factors):
-        return None
-    return Counter(one for one in factors if one != "1")

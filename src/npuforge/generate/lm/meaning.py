@@ -17,13 +17,12 @@ from importlib.resources import files
 
 import msgspec
 
-from npuforge.generate.lm.dataflow import MOVING, UNKNOWN, Flow, Made, Step
-from npuforge.generate.lm.quoted import quotable, stored
+from npuforge.generate.lm.dataflow import MOVING, UNKNOWN, Flow, Made, Step, numbers_in
+from npuforge.generate.lm.quoted import lines_of, stored
 from npuforge.generate.lm.single import arguments
 
 _OPERANDS = re.compile(r"\b(?:x[a-z]{1,2}|v\d+)\b")
 _OPERATION = re.compile(r"^\w+ = ([\w.]+)\(")
-_NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d*)?(?:e[-+]?\d+)?")
 # Operations that read the shape of their first operand, not what is in it.
 _SHAPED = re.compile(r"^(?:(?:full|zeros|ones|empty)_like|new_\w+|copy)\b")
 # Operations whose parts other values may be: deviations from a mean that is there already.
@@ -65,7 +64,7 @@ class Meaning:
 
     @classmethod
     def read(cls, asked: str) -> Meaning:
-        lines = {re.split(r"\W", line, maxsplit=1)[0]: line for line in quotable(asked)}
+        lines = lines_of(asked)
         operands: dict[str, tuple[str, ...]] = {}
         operations: dict[str, str] = {}
         for name, line in lines.items():
@@ -144,11 +143,11 @@ class Meaning:
 
     def numbers(self, between: Iterable[str]) -> set[float]:
         """Numbers in the lines of values."""
-        return {float(one) for name in between for one in _NUMBER.findall(self.lines[name])}
+        return set[float]().union(*(numbers_in(self.lines[name]) for name in between))
 
     def _strangers(self, value: str, leaves: Iterable[str]) -> list[str]:
         known = self.ancestors[value]
-        found = [one for one in leaves if one not in known]
+        found = [one for one in sorted(leaves) if one not in known]
         if _SHARING.match(self.operations[value]):
             found = [one for one in found if not self.ancestors[one] & known]
         return found

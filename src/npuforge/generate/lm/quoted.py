@@ -12,7 +12,7 @@ sees the quotes.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from npuforge.generate.lm.single import arguments
@@ -89,6 +89,21 @@ def quotable(asked: str) -> list[str]:
     return [line for line in asked.splitlines() if _LINE.match(line)]
 
 
+def lines_of(asked: str) -> dict[str, str]:
+    """The same, by the tensor or value that each is about."""
+    return {re.split(r"\W", line, maxsplit=1)[0]: line for line in quotable(asked)}
+
+
+def buffer_of(name: str, outputs: Mapping[str, str]) -> tuple[str, str] | None:
+    """What a question calls the contents of a buffer, and what the buffer is for (`in`, `wide`,
+    `out`, `fold` or nothing); `outputs` are values by the tensors they are stored to."""
+    found = _BUFFER.match(name)
+    if found is None:
+        return None
+    use = found[2] or ""
+    return (outputs.get(found[1], "") if use == "out" else found[1]), use
+
+
 def stored(asked: str) -> dict[str, str]:
     """What a question returns: values by the tensors of the program that they are stored to."""
     returned = [one.strip() for one in asked.rpartition(_RETURN)[2].split(", ")]
@@ -115,8 +130,7 @@ class _Question:
 
     @classmethod
     def read(cls, asked: str, program: Sequence[str]) -> _Question:
-        lines = {re.split(r"\W", line, maxsplit=1)[0]: line for line in quotable(asked)}
-        outputs = stored(asked)
+        lines, outputs = lines_of(asked), stored(asked)
         left = (found for line in program if (found := _LEFT.match(line)))
         return cls(lines, outputs, {one[1]: one[2] for one in left})
 
@@ -159,9 +173,8 @@ class _Question:
     def _value(self, view: str) -> str:
         """What the graph calls the contents of a buffer."""
         buffer = re.match(r"\w+", view)
-        found = _BUFFER.match(buffer[0]) if buffer is not None else None
+        found = buffer_of(buffer[0], self.outputs) if buffer is not None else None
         if found is None:
             return ""
-        if found[2] == "out":
-            return self.outputs.get(found[1], "")
-        return self.between.get(found[1], found[1])
+        name, use = found
+        return name if use == "out" else self.between.get(name, name)

@@ -13,10 +13,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from npuforge.generate.lm.meaning import SHARED
 from npuforge.generate.lm.quoted import MARK
 from npuforge.generate.lm.single import arguments
 
-_SHARED = "_kernel"  # ends the names of kernels that many operators share
 _FUNCTION = re.compile(r"^def (\w+)\(", re.MULTILINE)
 _BARE = "):\n"  # what follows a kernel's name; a host has parameters
 _TENSOR = re.compile(r"^ +(\w+): tl\.(?:input|inout|output)\(", re.MULTILINE)
@@ -41,7 +41,7 @@ def outline(program: str) -> dict[str, list[str]]:
     lines: dict[str, list[str]] = {}
     for name, body in kernels.items():
         launches = (_Launch(body, given, host, unsaid) for given in host.launches.get(name, []))
-        said = [launch.lines(shared=name.endswith(_SHARED)) for launch in launches]
+        said = [launch.lines(shared=name.endswith(SHARED)) for launch in launches]
         lines[name] = list(dict.fromkeys(line for some in said for line in some if line))
     return lines
 

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Numbers of elements in symbols: the factors of a product of extents."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+Count = Counter[str]
+
+_TYPE = re.compile(r"\w+\[([^\[\]]*)\]")
+_FACTOR = re.compile(r"n[a-z]{1,2}|\d+")
+
+
+def elements_of(line: str) -> Count | None:
+    """Of the one tensor that a line of a question is about."""
+    found = _TYPE.findall(line.rpartition("): ")[2] if " = " in line else line)
+    return product(" * ".join(found[0].split(", "))) if len(found) == 1 else None
+
+
+def product(text: str) -> Count | None:
+    """Factors of a product of extents; nothing where it is something else."""
+    factors = text.split(" * ") if text else []
+    if not factors or not all(_FACTOR.fullmatch(one) for one in factors):
+        return None
+    return Counter(one for one in factors if one != "1")
