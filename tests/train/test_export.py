@@ -16,6 +16,7 @@ from npuforge.generate.lm.engine import LlamaEngine
 from npuforge.generate.lm.model import read
 from npuforge.generate.lm.sampling import Sampling
 from npuforge.train.export import export
+from npuforge.train.models import open_model
 
 CHAT = [{"role": "user", "content": "import tile.language as tl\nx = 128 * 3.5 # é\n    y\n"}]
 GREEDY = Sampling(count=1, temperature=0, most=12)
@@ -80,3 +81,20 @@ def test_what_would_be_computed_otherwise_is_refused(
     (place / "config.json").unlink()
     with pytest.raises(UsageError, match="cannot read"):
         export(place, tmp_path / "toy.gguf")
+
+
+def test_training_goes_on_from_the_file(tmp_path: Path) -> None:
+    """Its weights and the tokenizer it was trained with, which splits text by patterns of its own."""
+    place = toy.folder(tmp_path / "toy")
+    export(place, tmp_path / "toy.gguf", "f16")
+    folder = open_model(str(place), None, "sdpa")
+    file = open_model(str(tmp_path / "toy.gguf"), None, "sdpa")
+    for words in (folder.tokenizer, file.tokenizer):
+        assert (words.eos_token, words.pad_token) == (toy.END, folder.tokenizer.pad_token)
+    text = folder.tokenizer.apply_chat_template(CHAT, tokenize=False)
+    assert file.tokenizer.apply_chat_template(CHAT, tokenize=False) == text
+    tokens = folder.tokenizer(text)["input_ids"]
+    assert file.tokenizer(text)["input_ids"] == tokens
+    with torch.no_grad():
+        want, got = (one.model(torch.tensor([tokens])).logits for one in (folder, file))
+    torch.testing.assert_close(got, want, rtol=0.02, atol=0.02)

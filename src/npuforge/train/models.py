@@ -11,6 +11,7 @@ from typing import Any, Literal
 import msgspec
 
 from npuforge.errors import UsageError
+from npuforge.generate.lm.model import END, PAD, TEMPLATE, TOKENIZER, ModelFile, read
 
 Kind = Literal["folder", "gguf", "scratch"]
 
@@ -49,11 +50,13 @@ def open_tokenizer(path: Path) -> Any:
     """The tokenizer of a folder or of a GGUF file."""
     from transformers import AutoTokenizer  # noqa: PLC0415
 
-    gguf = path.suffix == ".gguf"
-    if not gguf and not (path / "tokenizer.json").is_file():
+    gguf = read(path) if path.suffix == ".gguf" else None
+    if gguf is None and not (path / "tokenizer.json").is_file():
         raise UsageError(f"no tokenizer in {path}: it has no tokenizer.json")
     try:
-        if gguf:
+        if gguf is not None and TOKENIZER in gguf.head:
+            found = _travelling(gguf)
+        elif gguf is not None:
             found = AutoTokenizer.from_pretrained(path.parent, gguf_file=path.name)
         else:
             found = AutoTokenizer.from_pretrained(path)
@@ -64,6 +67,25 @@ def open_tokenizer(path: Path) -> Any:
     if found.pad_token is None:
         found.pad_token = found.eos_token
     return found
+
+
+def _travelling(gguf: ModelFile) -> Any:
+    """The tokenizer that a file of ours brings along: from the lists beside it, which are
+    llama.cpp's, another one would be made, that splits text by another pattern."""
+    from transformers import PreTrainedTokenizerFast  # noqa: PLC0415
+
+    own = gguf.tokenizer()
+    named = {
+        name: own.id_to_token(gguf.head[place])
+        for name, place in (("eos_token", END), ("pad_token", PAD))
+        if place in gguf.head
+    }
+    return PreTrainedTokenizerFast(
+        tokenizer_object=own,
+        chat_template=gguf.head.get(TEMPLATE),
+        clean_up_tokenization_spaces=False,
+        **named,
+    )
 
 
 def _load(folder: Path, attention: str, **extra: str) -> Any:

@@ -19,6 +19,7 @@ VARIABLE = "NPUFORGE_LM"
 TOKENIZER = "tokenizer.huggingface.json"
 TEMPLATE = "tokenizer.chat_template"
 END = "tokenizer.ggml.eos_token_id"
+PAD = "tokenizer.ggml.padding_token_id"
 _LINES = 3  # of the text that is tried
 _WEIGHTS = "weights"
 _HOW = (
@@ -53,13 +54,13 @@ class ModelFile:
         """A conversation in the form the model knows; as tokens, where the file brings the
         tokenizer that the model was trained with."""
         text = self._chat(messages)
-        words = self._tokenizer()
+        words = self.tokenizer()
         return text if words is None else list(words.encode(text, add_special_tokens=False).ids)
 
     def words(self) -> Words | None:
         """The tokenizer for answers that are drawn line by line; nothing where the file brings
         none, or lines do not end with a token of their own."""
-        own, end = self._tokenizer(), self.head.get(END)
+        own, end = self.tokenizer(), self.head.get(END)
         if own is None or end is None:
             return None
 
@@ -71,7 +72,7 @@ class ModelFile:
             return None
         return Words(own.decode, tokens, newline, int(end))
 
-    def _tokenizer(self) -> Any:
+    def tokenizer(self) -> Any:
         """What the model was trained with, where the file brings it."""
         tokenizer = self.head.get(TOKENIZER)
         if tokenizer is None:
