@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -11,7 +11,9 @@ import pytest
 import torch
 
 from npuforge.generate.lm.course import Choice, Course
+from npuforge.generate.lm.guide import Guide
 from npuforge.train.evaluate.decode import Drawing, Question, decode, draw
+from npuforge.train.evaluate.guides import Guides
 from npuforge.train.evaluate.prompts import Prompt
 from npuforge.train.evaluate.sample import Sampler, Sampling
 from npuforge.train.records import Message
@@ -30,7 +32,6 @@ def test_answers_are_those_of_the_library(
     words = sampler.words
     texts = ["op: exp(x0), 7 elements", "op", "v0 = exp(x0), 14 elements\nreturn"]
     given = [words(text, add_special_tokens=False)["input_ids"] for text in texts]
-    generator = torch.Generator().manual_seed(0)
     wanted = [
         sampler.net.generate(
             **words([text], return_tensors="pt", add_special_tokens=False),
@@ -50,7 +51,7 @@ def test_answers_are_those_of_the_library(
         known = replace(sampler.known, end=end)
         asked = [Question(tokens, [Course(known, None) for _ in range(2)]) for tokens in given]
         how = Drawing(_MOST, 0.001, 0.5, at_once)
-        done = list(decode(sampler.net, asked, how, generator))
+        done = list(decode(sampler.net, asked, how))
         assert sorted(map(id, done)) == sorted(map(id, asked))
         for one, row in zip(asked, plain, strict=True):
             cut = row[: row.index(end)] if end in row else row
@@ -83,16 +84,49 @@ def test_what_was_taken_back_leaves_no_trace(start: Path) -> None:
     plain = [Course(sampler.known, None) for _ in texts]
     back = [_TakesBack(sampler.known, None), Course(sampler.known, None)]
     for courses in (plain, back):
-        generator = torch.Generator().manual_seed(0)
         asked = [Question(text, [one]) for text, one in zip(given, courses, strict=True)]
-        list(decode(sampler.net, asked, Drawing(_MOST, 0.001, 0.5, 8), generator))
+        list(decode(sampler.net, asked, Drawing(_MOST, 0.001, 0.5, 8)))
     assert [one.tokens for one in back] == [one.tokens for one in plain]
     assert len(plain[0].tokens) == _MOST
 
 
+@pytest.fixture(scope="module")
+def guides() -> Iterator[Guides]:
+    with Guides(2) as found:
+        yield found
+
+
+def test_answers_do_not_depend_on_where_guides_are(start: Path, guides: Guides) -> None:
+    """In this process they answer at once, in others when others have gone on."""
+    sampler = Sampler(str(start))
+    asked = ["op: exp(x0), 7 elements", "v0 = exp(x0), 14 elements\nreturn"]
+    given = [sampler.words(text, add_special_tokens=False)["input_ids"] for text in asked]
+    found = []
+    for guide in (Guide, guides.guide):
+        questions = [
+            Question(tokens, [Course(sampler.known, own) for _ in range(3)])
+            for tokens, own in zip(given, map(guide, asked), strict=True)
+        ]
+        list(decode(sampler.net, questions, Drawing(120, 1.0, 0.95, 4, seed=3)))
+        found.append([course.tokens for one in questions for course in one.courses])
+    near, distant = found
+    assert near == distant
+    assert len({tuple(tokens) for tokens in near}) == len(near)
+
+
+def test_a_distant_guide_says_what_a_near_one_does(guides: Guides) -> None:
+    asked = "op: exp(x0), 7 elements"
+    near, distant = Guide(asked), guides.guide(asked)
+    for answer in ("def op():\n", "a thought\n", "</think>\n", "</think>\nx = 1\n"):
+        assert distant.line(answer) == near.line(answer)
+        assert distant.end(answer) == near.end(answer)
+    assert not near.line("def op():\n").keep
+    assert near.line("a thought\n").keep
+
+
 def test_only_the_likeliest_are_drawn() -> None:
     logits = torch.log(torch.tensor([[0.5, 0.3, 0.15, 0.05]]).repeat(2000, 1))
-    drawn = draw(logits, 1.0, 0.7, torch.Generator().manual_seed(0))
+    drawn = draw(logits, 1.0, 0.7, torch.linspace(0, 1, 2001)[:-1])
     counts = drawn.bincount(minlength=4).tolist()
     assert counts[2:] == [0, 0]
     assert 0.55 < counts[0] / 2000 < 0.7

@@ -84,7 +84,7 @@ def test_what_would_be_computed_otherwise_is_refused(
 
 
 def test_training_goes_on_from_the_file(tmp_path: Path) -> None:
-    """Its weights and the tokenizer it was trained with, which splits text by patterns of its own."""
+    """Its weights, and the tokenizer it was trained with: that splits text in a way of its own."""
     place = toy.folder(tmp_path / "toy")
     export(place, tmp_path / "toy.gguf", "f16")
     folder = open_model(str(place), None, "sdpa")

@@ -93,6 +93,7 @@ def prompts(suite: str, path: Path | None, out: Path) -> None:
     show_default=True,
     help="The compiler refuses lines that cannot stand, as they are written.",
 )
+@jobs_option
 def sample(
     model: str,
     asked: tuple[Path, ...],
@@ -102,6 +103,7 @@ def sample(
     most_tokens: int,
     seed: int,
     guided: bool,
+    jobs: int,
 ) -> None:
     """Have MODEL answer the prompts of ASKED, or the tasks of a dataset."""
     from npuforge.train.evaluate.prompts import read_prompts  # noqa: PLC0415
@@ -114,6 +116,7 @@ def sample(
         most_tokens=most_tokens,
         seed=seed,
         guided=guided,
+        jobs=jobs,
     )
     sampler = Sampler(model)
     tokens = 0

@@ -42,10 +42,16 @@ class Proof:
         return bool(known) and all(known)
 
     @property
+    def refuted(self) -> bool:
+        """A wrong case, a broken rule, a race or a failure: no further case can mend it."""
+        wrong = any(case.correct is False for case in self.cases)
+        broken = any(violation.severity == "error" for violation in self.violations)
+        return wrong or broken or bool(self.races) or self.error is not None
+
+    @property
     def holds(self) -> bool:
         """Correct, with no broken rule, no race, no failure."""
-        broken = any(violation.severity == "error" for violation in self.violations)
-        return self.correct and not broken and not self.races and self.error is None
+        return self.correct and not self.refuted
 
     @property
     def failure(self) -> str:
@@ -77,12 +83,16 @@ def prove(
     cases: Sequence[ProofCase],
     references: References,
     observer: Observer = silent,
+    *,
+    briefly: bool = False,
 ) -> Proof:
-    """The proof of `program` over `cases`; case numbers are those of `references`."""
+    """The proof of `program` over `cases`; case numbers are those of `references`. `briefly` ends
+    with what refutes it: for those who ask whether it holds, not what all is wrong with it."""
     proof = Proof(violations=list(program.build.violations))
     prover = _Prover(program, plan, graph, references)
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        for number, ran in enumerate(pool.map(prover.run, range(len(cases)), cases)):
+        each = map if briefly else pool.map
+        for number, ran in enumerate(each(prover.run, range(len(cases)), cases)):
             proof.cases.append(ran.case)
             if ran.error is not None:
                 proof.error = proof.error or f"{cases[number].name}: {ran.error}"
@@ -92,6 +102,8 @@ def prove(
                 _keep(proof.races, ran.result.races)
                 proof.isolation = ran.result.isolation
             observer(CaseDone(cases[number].name, ran.case, number + 1, len(cases)))
+            if briefly and proof.refuted:
+                break
     return proof
 
 

@@ -13,8 +13,9 @@ import heapq
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
-from npuforge.generate.lm.guide import Advice, Guide, prepared
+from npuforge.generate.lm.guide import Advice, prepared
 from npuforge.generate.lm.quoted import is_quote
 
 CHOICES = 4  # tokens that could have been drawn instead, which a course is told of
@@ -25,6 +26,14 @@ _RETURNS = 6  # to a place further back
 _DARING = 2.0  # times the temperature, after a return
 
 Choice = tuple[int, float]  # a token and the logarithm of its chance
+
+
+class Reader(Protocol):
+    """Who is asked about an answer: on its last line, and where it ends."""
+
+    def line(self, answer: str) -> Advice: ...
+
+    def end(self, answer: str) -> Advice: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +51,7 @@ class Course:
     """Asked for a token at a time (`take`), it says how many are taken back."""
 
     words: Words
-    guide: Guide | None
+    guide: Reader | None
     tokens: list[int] = field(default_factory=list)
     ended: bool = False
     refused: int = 0
@@ -68,6 +77,13 @@ class Course:
     def waits_with_given(self) -> bool:
         """Whether the next token is given, and nothing need be drawn."""
         return bool(self._given)
+
+    def asks(self, drawn: int) -> bool:
+        """Whether the guide is asked when this token is taken."""
+        if self.guide is None:
+            return False
+        token = self._given[0] if self._given else drawn
+        return token == self.words.end or (token == self.words.newline and len(self._given) <= 1)
 
     def is_over(self, most: int) -> bool:
         """Whether nothing more is drawn for an answer of at most so many tokens."""

@@ -21,7 +21,7 @@ from npuforge.generate.lm.form import complete
 from npuforge.generate.lm.grammar import ENDED
 from npuforge.generate.lm.heads import filled
 from npuforge.generate.lm.inline import hoisted
-from npuforge.generate.lm.intent import Intent
+from npuforge.generate.lm.intent import Intent, outline_in
 from npuforge.generate.lm.meaning import SHARED, Meaning
 from npuforge.generate.lm.quoted import MARK, indentation, is_quote
 from npuforge.generate.lm.task import OPERATOR
@@ -54,7 +54,8 @@ _FINE = Advice()
 
 @dataclass(frozen=True, slots=True)
 class Guide:
-    """For all answers to one question: what was said of a beginning is not thought of again."""
+    """For all answers to one question: what was said of a beginning is not thought of again,
+    whatever numbers the reasoning had."""
 
     asked: str
     soc: str = "910b2"
@@ -62,7 +63,7 @@ class Guide:
     _chip: dict[str, int] = field(init=False)
     _shapes: Shapes = field(init=False)
     _meaning: Meaning = field(init=False)
-    _said: dict[str, Advice] = field(init=False, default_factory=dict)
+    _said: dict[tuple[tuple[str, ...], str], Advice] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_known", Asked.read(self.asked))
@@ -77,9 +78,11 @@ class Guide:
             return self._thinking(before)
         if not program:
             return Advice(then=_BEGINNING)
-        if answer not in self._said:
-            self._said[answer] = self._on(program, Intent.read(before).sound(self._meaning))
-        return self._said[answer]
+        beginning = outline_in(before), program
+        if beginning not in self._said:
+            intent = Intent.read(before).sound(self._meaning)
+            self._said[beginning] = self._on(program, intent)
+        return self._said[beginning]
 
     def end(self, answer: str) -> Advice:
         """On an answer that ends here."""

@@ -13,6 +13,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 
 from npuforge.generate.lm.counted import Count, elements_of, product
 from npuforge.generate.lm.meaning import SHARED, Meaning
@@ -29,6 +30,11 @@ _QUOTED = re.compile(rf"^ +{MARK}(\w+) = ", re.MULTILINE)
 _LAUNCH = re.compile(r"^ +(\w+)\[.*\]\((.*)\)$")
 _ALLOCATED = re.compile(r"^ +(\w+) = tl\.alloc_(?:ub|mask)\((\(.*?\)|\w+)")
 _ROWS, _STREAM = "Whole rows", "A stream"
+
+
+def outline_in(thoughts: str) -> tuple[str, ...]:
+    """The lines of a reasoning that say what kernels are for: those before numbers begin."""
+    return tuple(takewhile(lambda line: not _TRAFFIC.match(line), thoughts.splitlines()))
 
 
 @dataclass(slots=True)
@@ -55,9 +61,7 @@ class Intent:
     @classmethod
     def read(cls, thoughts: str) -> Intent:
         kernels: dict[str, Purpose] = {}
-        for line in thoughts.splitlines():
-            if _TRAFFIC.match(line):
-                break
+        for line in outline_in(thoughts):
             if (about := _ABOUT.match(line)) is not None:
                 _note(kernels.setdefault(about[1], Purpose()), about[2])
         return cls(kernels)

@@ -10,8 +10,10 @@ does.
 
 from __future__ import annotations
 
+import random
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -22,6 +24,11 @@ from npuforge.generate.lm.course import CHOICES, Course
 
 _ROOM = 256  # tokens
 _ENDED = 0.2  # share of a batch that has ended when it is taken out
+_ASKING = 32  # guides at once
+_PATIENCE_S = 0.004  # for guides; then the others go on
+_NOTHING = 0  # what a row is given that has no token to read: it is masked
+
+_Taken = tuple[int, int]  # a token to go on with, and how many before it are taken back
 
 
 class _Held:
@@ -72,30 +79,31 @@ class Question:
 
 
 class Drawing(NamedTuple):
-    """How answers are drawn: of at most so many tokens, at most so many at once."""
+    """How answers are drawn: of at most so many tokens, at most so many at once. Every answer has
+    dice of its own: what is drawn beside it, and how long guides take, does not matter."""
 
     most: int
     temperature: float
     top_p: float
     at_once: int
+    seed: int = 0
 
 
 @torch.inference_mode()
-def decode(
-    net: Any, questions: Iterable[Question], how: Drawing, generator: torch.Generator
-) -> Iterator[Question]:
+def decode(net: Any, questions: Iterable[Question], how: Drawing) -> Iterator[Question]:
     """Go all courses; each question as soon as all of its courses came to their end."""
     waiting = deque(questions)
-    batch = _Batch(net, how, generator)
-    while waiting or batch.rows:
-        fitting: list[Question] = []
-        rows = len(batch.rows)
-        while waiting and (not rows or rows + len(waiting[0].courses) <= how.at_once):
-            rows += len(waiting[0].courses)
-            fitting.append(waiting.popleft())
-        if fitting:
-            batch.admit(fitting)
-        yield from batch.go_on(how.at_once if waiting else 0)
+    with ThreadPoolExecutor(_ASKING) as asking:
+        batch = _Batch(net, how, asking)
+        while waiting or batch.rows:
+            fitting: list[Question] = []
+            rows = len(batch.rows)
+            while waiting and (not rows or rows + len(waiting[0].courses) <= how.at_once):
+                rows += len(waiting[0].courses)
+                fitting.append(waiting.popleft())
+            if fitting:
+                batch.admit(fitting)
+            yield from batch.go_on(how.at_once if waiting else 0)
 
 
 @dataclass(slots=True)
@@ -104,8 +112,12 @@ class _Row:
 
     course: Course
     question: Question
+    dice: random.Random
     columns: list[int] = field(default_factory=list)
     over: bool = False
+    asking: Future[_Taken] | None = None  # its guide, about the token drawn last
+    taken: _Taken | None = None
+    reads: bool = False  # whether it has a token to read
 
     def forget(self, count: int) -> list[int]:
         gone = self.columns[-count:]
@@ -117,8 +129,8 @@ class _Batch:
     """Answers that are drawn together. Columns of its memory are counted from `origin`, so that
     they keep their numbers when memory is put before the first or given back."""
 
-    def __init__(self, net: Any, how: Drawing, generator: torch.Generator) -> None:
-        self.net, self.how, self.generator = net, how, generator
+    def __init__(self, net: Any, how: Drawing, asking: ThreadPoolExecutor) -> None:
+        self.net, self.how, self.asking = net, how, asking
         self.rows: list[_Row] = []
         self.left: dict[int, int] = {}  # answers under way, by question
         self.origin = 0
@@ -149,7 +161,11 @@ class _Batch:
         which = torch.arange(len(questions), device=device).repeat_interleave(copies)
         cache.batch_select_indices(which)
         self._join(cache, mask[which], places[which, -1:], seen.logits[which, -1])
-        self.rows += [_Row(course, one) for one in questions for course in one.courses]
+        self.rows += [
+            _Row(course, one, random.Random(f"{self.how.seed} {one.tokens} {place}"))
+            for one in questions
+            for place, course in enumerate(one.courses)
+        ]
         self.left |= {id(one): len(one.courses) for one in questions}
 
     def go_on(self, enough: int) -> Iterator[Question]:
@@ -157,7 +173,7 @@ class _Batch:
         while self.rows:
             fed = self._drawn()
             for row in self.rows:
-                if not row.over and row.course.is_over(self.how.most):
+                if row.reads and row.course.is_over(self.how.most):
                     row.over = True
                     self.left[id(row.question)] -= 1
                     if not self.left[id(row.question)]:
@@ -174,25 +190,44 @@ class _Batch:
         """The next token of each row; what is taken back is forgotten."""
         how, logits = self.how, self.logits
         daring = torch.tensor([row.course.daring for row in self.rows], device=logits.device)
-        drawn = draw(logits, how.temperature * daring[:, None], how.top_p, self.generator)
+        dice = torch.tensor(
+            [0.0 if row.over or row.asking else row.dice.random() for row in self.rows],
+            device=logits.device,
+        )
+        drawn = draw(logits, how.temperature * daring[:, None], how.top_p, dice)
         chances, others = torch.log_softmax(logits.float(), dim=-1).topk(CHOICES, dim=-1)
         found = zip(self.rows, drawn.tolist(), others.tolist(), chances.tolist(), strict=True)
-        following: list[int] = []
-        for at, (row, token, tokens, logarithms) in enumerate(found):
-            back = 0
-            if not row.over:
+        for row, token, tokens, logarithms in found:
+            if not row.over and row.asking is None:
                 choices = tuple(zip(tokens, logarithms, strict=True))
-                token, back = row.course.take(token, choices)
-            if back:
-                self.mask[at, [column - self.origin for column in row.forget(back)]] = 0
-                self.place[at] -= back
-            row.columns.append(self.origin + self.mask.shape[1])
-            following.append(token)
-        return following
+                if row.course.asks(token):
+                    row.asking = self.asking.submit(row.course.take, token, choices)
+                else:
+                    row.taken = row.course.take(token, choices)
+        asking = [row.asking for row in self.rows if row.asking is not None]
+        if asking and all(row.taken is None for row in self.rows):
+            wait(asking, return_when=FIRST_COMPLETED)
+        wait(asking, _PATIENCE_S)
+        return [self._following(at, row) for at, row in enumerate(self.rows)]
+
+    def _following(self, at: int, row: _Row) -> int:
+        """The token that a row reads next, if it has one."""
+        if row.asking is not None and row.asking.done():
+            row.taken, row.asking = row.asking.result(), None
+        row.reads = row.taken is not None
+        if row.taken is None:
+            return _NOTHING
+        (token, back), row.taken = row.taken, None
+        if back:
+            self.mask[at, [column - self.origin for column in row.forget(back)]] = 0
+            self.place[at] -= back
+        row.columns.append(self.origin + self.mask.shape[1])
+        return token
 
     def _read(self, fed: Sequence[int]) -> None:
-        self.place = self.place + 1
-        self.mask = torch.cat([self.mask, self.mask.new_ones(len(self.mask), 1)], dim=1)
+        reads = self.mask.new_tensor([row.reads for row in self.rows])[:, None]
+        self.place = self.place + reads
+        self.mask = torch.cat([self.mask, reads], dim=1)
         seen = self.net(
             input_ids=torch.tensor(fed, device=self.mask.device)[:, None],
             attention_mask=self.mask,
@@ -249,15 +284,13 @@ def _stacked(held: torch.Tensor, more: torch.Tensor, axis: int) -> torch.Tensor:
 
 
 def draw(
-    logits: torch.Tensor,
-    temperature: float | torch.Tensor,
-    top_p: float,
-    generator: torch.Generator,
+    logits: torch.Tensor, temperature: float | torch.Tensor, top_p: float, dice: torch.Tensor
 ) -> torch.Tensor:
-    """A token for each row, from the likeliest that have `top_p` together."""
+    """A token for each row, from the likeliest that have `top_p` together, by numbers in [0, 1)."""
     chances = torch.softmax(logits.float() / temperature, dim=-1)
     ordered, tokens = chances.sort(dim=-1, descending=True)
-    before = ordered.cumsum(-1) - ordered
-    ordered = ordered.masked_fill(before >= top_p, 0.0)
-    drawn = torch.multinomial(ordered, 1, generator=generator)
-    return tokens.gather(-1, drawn)[:, 0]
+    upto = ordered.cumsum(-1)
+    upto = upto.masked_fill(upto - ordered >= top_p, 0.0)
+    whole = upto.max(dim=-1, keepdim=True).values
+    place = (upto <= dice[:, None] * whole).logical_and(upto > 0).sum(-1, keepdim=True)
+    return tokens.gather(-1, place)[:, 0]

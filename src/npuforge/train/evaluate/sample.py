@@ -9,11 +9,12 @@ from typing import Any
 import msgspec
 
 from npuforge.generate.lm.course import Course, Words
-from npuforge.generate.lm.guide import Guide
+from npuforge.train.evaluate.guides import Guides
 from npuforge.train.evaluate.prompts import Prompt
 from npuforge.train.records import as_dicts
 
-_AT_ONCE = 256  # sequences
+_AT_ONCE = 384  # sequences
+_MEMORY = 0.3  # of what is free, for what sequences hold: it is copied when it grows
 
 
 class Answers(msgspec.Struct, frozen=True, kw_only=True):
@@ -34,6 +35,7 @@ class Sampling(msgspec.Struct, frozen=True, kw_only=True):
     most_tokens: int = 2048
     seed: int = 0
     guided: bool = True
+    jobs: int = 1  # processes in which guides read along
 
 
 class Sampler:
@@ -53,12 +55,9 @@ class Sampler:
 
     def answers(self, prompts: Sequence[Prompt], how: Sampling) -> Iterator[Answers]:
         """Answers to every prompt that can be asked, the short ones first."""
-        import torch  # noqa: PLC0415
-
         from npuforge.train.evaluate.decode import Drawing, Question, decode  # noqa: PLC0415
 
         words = self.words
-        generator = torch.Generator(self.device).manual_seed(how.seed)
         positions: int = self.net.config.max_position_embeddings
         room = positions - min(how.most_tokens, positions) // 2
         asked: list[tuple[list[int], Prompt]] = []
@@ -69,20 +68,36 @@ class Sampler:
             else:
                 asked.append((tokens, prompt))
         asked.sort(key=lambda one: len(one[0]))
-        questions = {
-            id(one): (prompt, one)
-            for tokens, prompt in asked
-            for one in [Question(tokens, self._courses(prompt, how))]
-        }
-        drawing = Drawing(how.most_tokens, how.temperature, how.top_p, _AT_ONCE)
-        given = (one for _, one in questions.values())
-        for done in decode(self.net, given, drawing, generator):
-            prompt, _ = questions[id(done)]
-            yield _answers(words, prompt, done.courses)
+        with Guides(how.jobs if how.guided else 0) as guides:
+            questions = {
+                id(one): (prompt, one)
+                for tokens, prompt in asked
+                for one in [Question(tokens, self._courses(prompt, how, guides))]
+            }
+            drawing = Drawing(
+                how.most_tokens, how.temperature, how.top_p, self._at_once(how), how.seed
+            )
+            given = (one for _, one in questions.values())
+            for done in decode(self.net, given, drawing):
+                prompt, _ = questions[id(done)]
+                yield _answers(words, prompt, done.courses)
 
-    def _courses(self, prompt: Prompt, how: Sampling) -> list[Course]:
-        guide = Guide(prompt.prompt[-1].content) if how.guided else None
+    def _courses(self, prompt: Prompt, how: Sampling, guides: Guides) -> list[Course]:
+        guide = guides.guide(prompt.prompt[-1].content) if how.guided else None
         return [Course(self.known, guide) for _ in range(how.samples)]
+
+    def _at_once(self, how: Sampling) -> int:
+        """How many sequences there is memory for, where none is shorter than can be."""
+        import torch  # noqa: PLC0415
+
+        if self.device == "cpu":
+            return _AT_ONCE
+        shape = self.net.config
+        width = shape.hidden_size // shape.num_attention_heads * shape.num_key_value_heads
+        token = 2 * shape.num_hidden_layers * width * self.net.dtype.itemsize
+        longest = shape.max_position_embeddings + how.most_tokens  # with what was taken back
+        free, _ = torch.cuda.mem_get_info()
+        return max(1, min(_AT_ONCE, int(free * _MEMORY / (token * longest))))
 
 
 def _known(words: Any) -> Words:
