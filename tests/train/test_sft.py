@@ -10,7 +10,7 @@ import torch
 from npuforge.cli import main
 from npuforge.train.models import open_model
 from npuforge.train.packing import IGNORED, PackedCollator, pack, samples
-from npuforge.train.records import Chat, Message, read
+from npuforge.train.records import Chat, Message, read, without_reasoning
 from npuforge.train.runs import Stop
 
 # The libraries that train warn of their own affairs.
@@ -47,6 +47,22 @@ def test_only_the_assistant_is_learned_from(folder: Path) -> None:
     learned = sample.labels != IGNORED
     assert decode(sample.ids[learned]) == "b<|im_end|>d<|im_end|>"
     assert (sample.labels[learned] == sample.ids[learned]).all()
+
+
+def test_answers_without_reasoning(folder: Path, tmp_path: Path) -> None:
+    """Programs stay as they are, and less is learned from."""
+    chats = read([folder / "chat.jsonl"], Chat)
+    for chat in chats[:4]:
+        thought, plain = chat.messages[-1].content, without_reasoning(chat).messages[-1].content
+        assert plain.startswith("<think>\n</think>\n")
+        assert plain.partition("</think>")[2] == thought.partition("</think>")[2]
+        assert without_reasoning(chat).messages[:-1] == chat.messages[:-1]
+    counts = []
+    for name in ("true", "false"):
+        assert _sft(folder, tmp_path / name, f"--set=reasoning={name}", "--set=max_steps=1") == 0
+        run = json.loads((tmp_path / name / "run.json").read_text())
+        counts.append(run["counts"]["learned_tokens"])
+    assert counts[1] < counts[0]
 
 
 def test_packed_samples_do_not_see_each_other(folder: Path) -> None:

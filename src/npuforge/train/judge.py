@@ -137,12 +137,24 @@ class Bench:
             lowered, plan = self.accepted(program)
         except (UsageError, RecursionError) as error:
             return Judged(program, problem=str(error) or type(error).__name__)
-        built = TwinProgram(lowered)
+        return self.judge_built(program, TwinProgram(lowered), plan, timed=timed)
+
+    def judge_built(
+        self,
+        program: str,
+        built: TwinProgram,
+        plan: Plan,
+        *,
+        timed: bool = False,
+        briefly: bool = False,
+    ) -> Judged:
+        """The judgement of what the compiler accepted; `briefly` looks no further than to the first
+        thing wrong."""
         if not built.build.ok:
             found = built.build.diagnostics
             said = found[0].message if found else "its AscendC does not compile"
             return Judged(program, parsed=True, problem=said, built=built)
-        proof = prove(built, plan, self.graph, self.cases, self.references)
+        proof = prove(built, plan, self.graph, self.cases, self.references, briefly=briefly)
         broken = sum(violation.severity == "error" for violation in proof.violations)
         if not proof.holds:
             return Judged(

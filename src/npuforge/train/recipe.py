@@ -54,6 +54,7 @@ class Sft(Common, kw_only=True, frozen=True):
     sequence: int  # tokens of a packed row; longer samples are left out
     batch_tokens: int
     renamed: bool  # samples in other names and numbers each time
+    reasoning: bool  # whether answers keep what stands between <think> and </think>
 
 
 class Dpo(Common, kw_only=True, frozen=True):

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -11,6 +12,9 @@ from typing import Any, Literal, TypeVar
 import msgspec
 
 from npuforge.errors import UsageError
+
+_THOUGHTS = re.compile(r"^<think>\n.*?^</think>\n", re.DOTALL | re.MULTILINE)
+_NO_THOUGHTS = "<think>\n</think>\n"
 
 
 class Message(msgspec.Struct, frozen=True):
@@ -24,6 +28,19 @@ class Chat(msgspec.Struct, frozen=True):
     """A conversation to learn from; other keys of the record say where it comes from."""
 
     messages: list[Message]
+
+
+def without_reasoning(chat: Chat) -> Chat:
+    """Answers whose thoughts are left out; the tags stay, to divide thoughts from programs."""
+    return Chat([msgspec.structs.replace(one, content=_unthought(one)) for one in chat.messages])
+
+
+def _unthought(message: Message) -> str:
+    return (
+        _THOUGHTS.sub(_NO_THOUGHTS, message.content)
+        if message.role == "assistant"
+        else message.content
+    )
 
 
 class Preference(msgspec.Struct, frozen=True):

@@ -10,15 +10,15 @@ from npuforge.train import runs
 from npuforge.train.models import Opened, open_model
 from npuforge.train.packing import PackedCollator, pack
 from npuforge.train.recipe import Sft
-from npuforge.train.records import Chat, read
+from npuforge.train.records import Chat, read, without_reasoning
 from npuforge.train.renaming import Renamer
 from npuforge.train.runs import Request, Run
 
 
 def train(request: Request, recipe: Sft, held_out: Sequence[Path] = ()) -> Run:
     """Train on the chat records; `held_out` are records whose loss is measured at the end."""
-    chats = read(request.data, Chat)
-    others = read(held_out, Chat) if held_out else []
+    chats = _as_wanted(read(request.data, Chat), recipe)
+    others = _as_wanted(read(held_out, Chat), recipe) if held_out else []
     runs.checkpoint(request)
     runs.prepare()
     from transformers import set_seed  # noqa: PLC0415
@@ -59,6 +59,10 @@ def train(request: Request, recipe: Sft, held_out: Sequence[Path] = ()) -> Run:
     )
     filling = packed.tokens / (len(packed.rows) * length)
     return runs.train(trainer, run, request, recipe, tokens=int(rows * length * filling))
+
+
+def _as_wanted(chats: list[Chat], recipe: Sft) -> list[Chat]:
+    return chats if recipe.reasoning else [without_reasoning(chat) for chat in chats]
 
 
 def _rate(request: Request, recipe: Sft, opened: Opened) -> float:
