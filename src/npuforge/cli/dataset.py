@@ -156,6 +156,7 @@ def prefer(
             for pair in found:
                 file.write(msgspec.json.encode(pair) + b"\n")
                 counts[pair.why] += 1
+            file.flush()
             if number % 50 == 0:
                 click.echo(f"{number} of {len(asked)} tasks, {sum(counts.values())} pairs")
     shown = ", ".join(f"{count} {why}" for why, count in counts.most_common())
