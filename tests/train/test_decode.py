@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 import torch
 
-from npuforge.generate.lm.course import Choice, Course
+from npuforge.generate.lm.course import Choice, Course, Reader
 from npuforge.generate.lm.guide import Guide
 from npuforge.train.evaluate.decode import Drawing, Question, decode, draw
 from npuforge.train.evaluate.guides import Guides
@@ -102,7 +102,8 @@ def test_answers_do_not_depend_on_where_guides_are(start: Path, guides: Guides) 
     asked = ["op: exp(x0), 7 elements", "v0 = exp(x0), 14 elements\nreturn"]
     given = [sampler.words(text, add_special_tokens=False)["input_ids"] for text in asked]
     found = []
-    for guide in (Guide, guides.guide):
+    ways: tuple[Callable[[str], Reader], ...] = (Guide, guides.guide)
+    for guide in ways:
         questions = [
             Question(tokens, [Course(sampler.known, own) for _ in range(3)])
             for tokens, own in zip(given, map(guide, asked), strict=True)

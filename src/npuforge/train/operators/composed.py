@@ -4,8 +4,6 @@ the other, and at times a fold or another layout at the end."""
 
 from __future__ import annotations
 
-import random
-
 from npuforge.train.operators.graphs import chain
 from npuforge.train.operators.sketch import Sketch
 from npuforge.train.operators.tables import tables
@@ -29,34 +27,6 @@ def composed(sketch: Sketch) -> list[str]:
     elif rng.random() < 0.6:
         value = chain(sketch, value, rng.choice((1, 2)))
     return list(dict.fromkeys([*results, value]))
-
-
-def layout(sketch: Sketch) -> list[str]:
-    """Axes in another order, split and put together."""
-    rng = sketch.rng
-    shape = sketch.shape(rng.choice((3, 3, 4, 4)), most=1 << 21)
-    split = rng.random() < 0.5
-    if split:  # the last axis becomes two
-        heads = rng.choice((2, 2, 3, 4, 8))
-        shape[-1] = heads * max(1, shape[-1] // heads)
-    dtype = sketch.float_type()
-    value = chain(sketch, sketch.tensor(shape, dtype), rng.choice((0, 0, 1)))
-    if split:
-        value = sketch.let(f"{value}.unflatten(-1, ({heads}, {shape[-1] // heads}))")
-        shape = [*shape[:-1], heads, shape[-1] // heads]
-    order = _order(rng, len(shape))
-    value = sketch.let(f"{value}.permute({', '.join(map(str, order))})")
-    shape = [shape[axis] for axis in order]
-    kind = rng.random()
-    if kind < 0.4:
-        first = rng.randrange(len(shape) - 1)
-        value = sketch.let(f"{value}.flatten({first}, {first + 1})")
-    elif kind < 0.6:
-        other = sketch.tensor(shape[-1:], dtype)
-        value = sketch.let(f"{value} {rng.choice('+*')} {other}")
-    elif kind < 0.75:
-        value = sketch.let(sketch.fill(rng.choice(tables().norm.along), a=value, d=-1))
-    return [chain(sketch, value, rng.choice((0, 0, 1)))]
 
 
 class _Stage:
@@ -89,15 +59,3 @@ class _Stage:
 def _even(shape: list[int]) -> list[int]:
     """The last axis can be halved."""
     return [*shape[:-1], 2 * max(2, shape[-1] // 2)]
-
-
-def _order(rng: random.Random, rank: int) -> list[int]:
-    """Another order than the one there is; mostly two axes change places, as in networks."""
-    order = list(range(rank))
-    if rng.random() < 0.6:
-        one, two = rng.sample(order, 2)
-        order[one], order[two] = two, one
-        return order
-    while order == sorted(order):
-        rng.shuffle(order)
-    return order

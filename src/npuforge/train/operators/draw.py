@@ -6,7 +6,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
-from npuforge.train.operators.families import FAMILIES, IN_PLACE
+from npuforge.train.operators.families import AS_GIVEN, FAMILIES
 from npuforge.train.operators.sketch import Sketch
 
 _WIDE = 0.15
@@ -27,6 +27,6 @@ def draw(seed: int, index: int) -> Drawn:
     rng = random.Random(f"npuforge operator {seed} {index}")
     names = list(FAMILIES)
     family = rng.choices(names, [FAMILIES[name][1] for name in names])[0]
-    sketch = Sketch(rng, wide=family not in IN_PLACE and rng.random() < _WIDE)
+    sketch = Sketch(rng, wide=family not in AS_GIVEN and rng.random() < _WIDE)
     results = FAMILIES[family][0](sketch)
     return Drawn(seed, index, family, sketch.text(results))

@@ -9,11 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from npuforge.train.operators.composed import composed, layout
+from npuforge.train.operators.chains import blocks, masked, statistics
+from npuforge.train.operators.composed import composed
 from npuforge.train.operators.graphs import chain, graph
+from npuforge.train.operators.indices import indices
+from npuforge.train.operators.moves import layout
 from npuforge.train.operators.optimisers import optimiser
 from npuforge.train.operators.sketch import Sketch
+from npuforge.train.operators.sorting import sorting
 from npuforge.train.operators.tables import tables
+from npuforge.train.operators.terms import terms
+from npuforge.train.operators.updates import updates
 
 Family = Callable[[Sketch], list[str]]
 _WHOLE = ("int32", "int32", "int16", "int64")
@@ -223,8 +229,17 @@ def scan(sketch: Sketch) -> list[str]:
     rng = sketch.rng
     shape = sketch.shape(rng.choice((1, 2, 2, 3)), most=1 << 22)
     value = chain(sketch, sketch.tensor(shape, sketch.float_type()), rng.choice((0, 1, 1, 2)))
-    made = sketch.fill(rng.choice(tables().scan.along), a=value, d=_axis(sketch, shape, last=0.7))
-    return [chain(sketch, sketch.let(made), rng.choice((0, 1, 1, 2)))]
+    axis = _axis(sketch, shape, last=0.7)
+    made = sketch.let(sketch.fill(rng.choice(tables().scan.along), a=value, d=axis))
+    if rng.random() < 0.4:  # against what was scanned, or a tensor that it meets
+        other = value if rng.random() < 0.6 else sketch.tensor(shape[-1:], "float32")
+        made = sketch.let(sketch.fill(rng.choice(tables().calm.binary), a=made, b=other))
+    made = chain(sketch, made, rng.choice((0, 0, 1, 1, 2)))
+    if rng.random() < 0.4:
+        template = rng.choice((*tables().statistic.one, *tables().norm.along))
+        keep = rng.random() < 0.4
+        made = sketch.let(sketch.fill(template, a=made, d=_axis(sketch, shape), keep=keep))
+    return [made]
 
 
 def pooling(sketch: Sketch) -> list[str]:
@@ -316,23 +331,31 @@ def _scaled(sketch: Sketch, template: str, extent: int, dtype: str, **names: obj
 
 # How often each is drawn.
 FAMILIES: dict[str, tuple[Family, float]] = {
-    "elementwise": (elementwise, 20.0),
-    "several": (several, 4.0),
-    "lists": (lists, 14.0),
-    "broadcast": (broadcast, 12.0),
+    "elementwise": (elementwise, 10.0),
+    "several": (several, 3.0),
+    "lists": (lists, 8.0),
+    "updates": (updates, 22.0),
+    "broadcast": (broadcast, 7.0),
     "whole": (whole_numbers, 4.0),
-    "truth": (truth, 6.0),
-    "fold": (fold, 14.0),
+    "truth": (truth, 4.0),
+    "fold": (fold, 9.0),
     "folds": (folds, 4.0),
-    "norm": (norm, 14.0),
-    "loss": (loss, 8.0),
-    "optimiser": (optimiser, 5.0),
-    "scan": (scan, 4.0),
+    "statistics": (statistics, 32.0),
+    "norm": (norm, 8.0),
+    "masked": (masked, 18.0),
+    "loss": (loss, 5.0),
+    "terms": (terms, 10.0),
+    "optimiser": (optimiser, 8.0),
+    "scan": (scan, 7.0),
     "pooling": (pooling, 4.0),
-    "movement": (movement, 9.0),
-    "casting": (casting, 5.0),
-    "composed": (composed, 24.0),
-    "layout": (layout, 5.0),
+    "movement": (movement, 6.0),
+    "layout": (layout, 28.0),
+    "indices": (indices, 14.0),
+    "sorting": (sorting, 12.0),
+    "casting": (casting, 4.0),
+    "composed": (composed, 14.0),
+    "blocks": (blocks, 22.0),
 }
-# What may write to its inputs, and so reads them as they are.
-IN_PLACE = frozenset({"lists", "optimiser"})
+# What reads its inputs as they are: it may write to them, or has so many that casts would be most
+# of the work.
+AS_GIVEN = frozenset({"lists", "updates", "optimiser"})

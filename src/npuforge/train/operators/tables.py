@@ -66,6 +66,61 @@ class Stages(msgspec.Struct, frozen=True):
     column: list[str]
 
 
+class Calm(msgspec.Struct, frozen=True):
+    unary: list[str]
+    binary: list[str]
+    residual: list[str]
+    stages: list[str]
+
+
+class Statistic(msgspec.Struct, frozen=True):
+    one: list[str]
+    pair: list[str]
+    after: list[str]
+    masked: list[str]
+    joined: list[str]
+    applied: list[str]
+
+
+class Mask(msgspec.Struct, frozen=True):
+    compared: list[str]
+    places: list[str]
+    triangles: list[str]
+    lengths: list[str]
+    groups: list[str]
+    joined: list[str]
+    used: list[str]
+
+
+class Taken(msgspec.Struct, frozen=True):
+    rows: list[str]
+    columns: list[str]
+    elements: list[str]
+    single: list[str]
+    added: list[str]
+
+
+class Order(msgspec.Struct, frozen=True):
+    values: list[str]
+    places: list[str]
+    counted: list[str]
+    both: list[str]
+    bounds: list[str]
+
+
+class Update(msgspec.Struct, frozen=True):
+    one: list[str]
+    two: list[str]
+    scaled: list[str]
+
+
+class Terms(msgspec.Struct, frozen=True):
+    each: list[str]
+    rows: list[str]
+    all: list[str]
+    weighed: list[str]
+
+
 class Tables(msgspec.Struct, frozen=True):
     pointwise: Pointwise
     fold: Fold
@@ -76,6 +131,13 @@ class Tables(msgspec.Struct, frozen=True):
     move: Move
     cast: Cast
     stage: Stages
+    calm: Calm
+    statistic: Statistic
+    mask: Mask
+    taken: Taken
+    order: Order
+    terms: Terms
+    update: Update
 
 
 @cache
