@@ -45,13 +45,18 @@ class TwinProgram:
 
     lowered: Lowered
     source: str = field(init=False)
+    given: KernelBuild | None = None  # where its kernel was built already, together with others
 
     def __post_init__(self) -> None:
         self.source = direct.kernel_source(self.lowered.host)
 
     @cached_property
     def build(self) -> KernelBuild:
-        return Kernel.build(self.source, entry=direct.entry_name(self.lowered.host))
+        return self.given or Kernel.build(self.source, entry=self.entry)
+
+    @property
+    def entry(self) -> str:
+        return direct.entry_name(self.lowered.host)
 
     def files(self, form: str, shape: Callable[[Host], ModelShape]) -> dict[str, str]:
         """Path and text of every file in a format; `shape` says how a module calls it."""

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import platform
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Literal
@@ -13,7 +13,7 @@ from npuforge.sandbox import GIB, MIB, Limits
 from npuforge.twin.cache import digest
 from npuforge.twin.compilers import Compiler
 
-Kind = Literal["kernel", "host", "direct", "extension", "direct_extension"]
+Kind = Literal["kernel", "brief_kernel", "host", "direct", "extension", "direct_extension"]
 
 CPP_ROOT = Path(__file__).with_name("cpp")
 RUNTIME_LIBRARY = "npuforge_rt"
@@ -56,16 +56,20 @@ _UNTRUSTED = (
 )
 _DEVICE_FOLDERS = ("", "include", "npu")
 
+_KERNEL = Recipe(
+    _UNTRUSTED,
+    _DEVICE_FOLDERS,
+    "include/kernel_operator.h",
+    # A kernel may bear the name of a function of the C library (wait): its own comes first.
+    ("-shared", "-Wl,-z,defs", "-Wl,-Bsymbolic"),
+    with_runtime=True,
+    suffix=".so",
+)
+
 RECIPES: dict[Kind, Recipe] = {
-    "kernel": Recipe(
-        _UNTRUSTED,
-        _DEVICE_FOLDERS,
-        "include/kernel_operator.h",
-        # A kernel may bear the name of a function of the C library (wait): its own comes first.
-        ("-shared", "-Wl,-z,defs", "-Wl,-Bsymbolic"),
-        with_runtime=True,
-        suffix=".so",
-    ),
+    "kernel": _KERNEL,
+    # Kernels that are run a few times on small tensors: what they cost is their compilation.
+    "brief_kernel": replace(_KERNEL, compile=(*_UNTRUSTED, "-O0")),
     # Projects define helpers twice in files that the vendor's build links separately.
     "host": Recipe(
         _UNTRUSTED,

@@ -20,7 +20,8 @@ from npuforge.errors import NpuforgeError
 from npuforge.generate.lm.answer import program_in
 from npuforge.train.evaluate.problems import Problem
 from npuforge.train.evaluate.sample import Answers
-from npuforge.train.judge import Bench, Judged
+from npuforge.train.judge import Bench
+from npuforge.train.judge_many import judge_many
 from npuforge.train.pool import pool
 
 Kind = Literal["parsed", "compiled", "correct"]
@@ -45,12 +46,9 @@ class Scored(msgspec.Struct, frozen=True, kw_only=True):
 def score(problem: Problem, answers: Answers) -> Scored:
     """The twin's count of the answers to one task."""
     programs = [program_in(text) for text in answers.answers]
-    found: dict[str, Judged] = {}
     try:
         with problem.opened() as module:
-            bench = Bench(module)
-            for program in dict.fromkeys(programs):
-                found[program] = bench.judge_program(program)
+            found = judge_many(Bench(module), programs)
     except NpuforgeError as error:
         return _none(problem, len(programs), str(error))
     judged = [found[program] for program in programs]
