@@ -105,9 +105,12 @@ def sample(
     guided: bool,
     jobs: int,
 ) -> None:
-    """Have MODEL answer the prompts of ASKED, or the tasks of a dataset."""
+    """Have MODEL answer the prompts of ASKED, or the tasks of a dataset.
+
+    MODEL is a folder or a GGUF file. Without a GPU, llama.cpp runs GGUF files.
+    """
     from npuforge.train.evaluate.prompts import read_prompts  # noqa: PLC0415
-    from npuforge.train.evaluate.sample import Sampler, Sampling  # noqa: PLC0415
+    from npuforge.train.evaluate.sample import Sampling, open_sampler  # noqa: PLC0415
 
     known = read_prompts(asked)
     how = Sampling(
@@ -118,7 +121,7 @@ def sample(
         guided=guided,
         jobs=jobs,
     )
-    sampler = Sampler(model)
+    sampler = open_sampler(model)
     tokens = 0
     with new_file(out) as file:
         for number, answers in enumerate(sampler.answers(known, how), 1):

@@ -84,9 +84,10 @@ def few(graph: Graph) -> list[ProofCase]:
         return [case for case in choose(graph) if case.values in {"own", "signed"}]
     whole = all_smaller(graph, _EVENLY)
     rows = fewer_rows(graph, _ROWS)
+    # A module may take no smaller sizes: groups that divide the channels, windows that fit.
     return [
-        ProofCase("evenly", (whole,), 0, given=True),
-        ProofCase("rows", (rows, whole), 1, values="signed", perturbed=True, given=True),
+        ProofCase("evenly", (whole, rows, free), 0, given=True),
+        ProofCase("rows", (rows, whole, free), 1, values="signed", perturbed=True, given=True),
         *(case for case in choose(graph) if case.name in _ALSO),
     ]
 

@@ -11,6 +11,7 @@ from tests.generate.lm.taught import LETTERS, THOUGHT, Scale, Written, written
 
 from npuforge.generate.lm.course import Choice, Course
 from npuforge.generate.lm.guide import Guide
+from npuforge.train.dataset.reasoning import outlined, schedules
 
 
 @pytest.fixture(scope="module")
@@ -60,6 +61,23 @@ def test_what_is_refused_is_replaced_by_the_next_likely(
     course = Course(LETTERS, Guide(scale.asked))
     _gone(course, answer, {before: other})
     assert course.ended
+    assert "".join(map(chr, course.tokens)) == answer
+    assert course.refused >= 1
+
+
+@pytest.mark.parametrize(
+    ("before", "other"), [("op: cols = n", "b"), ("v0, v1 -> ", "w"), ("op: xa -> v0, v", "7")]
+)
+def test_a_thought_is_doubted_that_leads_to_a_wrong_one(
+    scale: Written, before: str, other: str
+) -> None:
+    """What a kernel counts in can be anything, until it is said what it reads."""
+    outline = outlined(scale.taught, schedules(scale.planned))
+    thought = "".join(f"{line}\n" for line in ["<think>", *outline, "4.0 KB in, 1 KB out"])
+    answer = f"{thought}</think>\n{scale.taught}"
+    assert before in answer
+    course = Course(LETTERS, Guide(scale.asked))
+    _gone(course, answer, {before: other})
     assert "".join(map(chr, course.tokens)) == answer
     assert course.refused >= 1
 

@@ -13,6 +13,7 @@ from npuforge.train.dataset.reasoning import outlined, schedules
 _ASKED = """\
 xa: float32[na, nb, nc]
 xb: float32[nc]
+xc: float32[nb]
 where na=8, nb=64, nc=32
 v0 = mul.Tensor(xa, xb): float32[na, nb, nc]
 v1 = sum.dim_IntList(v0, [-1]): float32[na, nb]
@@ -44,6 +45,7 @@ def test_a_purpose_that_can_be(last: str) -> None:
         ("op: xa, xb -> v0, v1, v3 -> y0", "xb is shared and read too late"),
         ("op: xb, xa -> v1, v0, v3 -> y0", "v1 is computed before v0"),
         ("op: xb, xa -> v0, v1 -> y0", "y0 is v3, which is not computed"),
+        ("op: xb, xa, xc -> v0, v1, v3 -> y0", "xc has other elements"),
     ],
 )
 def test_a_purpose_that_cannot_be(last: str, reason: str) -> None:
@@ -70,6 +72,28 @@ def test_a_line_that_would_be_wrong_again_is_not_given() -> None:
     advice = Guide(_ASKED).line(f"{_COUNTED}op: xb, xa -> v0, v2 -> y1\n")
     assert not advice.keep
     assert advice.then == ""
+
+
+@pytest.mark.parametrize(
+    ("counted", "keep"), [("nb * nc", True), ("nc", True), ("na * nb", True), ("na * nc", False)]
+)
+def test_parts_lie_together(counted: str, keep: bool) -> None:
+    """A stream that goes over more than it counts does so by axes that are side by side."""
+    asked = "xa: float32[na, nb, nc]\nv0 = exp(xa): float32[na, nb, nc]\nreturn v0\n"
+    way = "<think>\nop: A stream: each core takes a share of the elements.\n"
+    answer = f"{way}op: cols = {counted}\nop: xa -> v0 -> y\n"
+    assert Guide(asked).line(answer).keep is keep
+
+
+def test_a_kernel_alone_leaves_all_that_is_asked_for() -> None:
+    """Said too late, when numbers begin: the line before them is given anew."""
+    asked = "xa: float32[na]\nv0 = exp(xa): float32[na]\nv1 = neg(v0): float32[na]\n"
+    asked += "return v0 -> xa, v1\n"
+    way = "<think>\nop: A stream: each core takes a share of the elements.\nop: cols = na\n"
+    advice = Guide(asked).line(f"{way}op: xa -> v0, v1 -> y\n4.0 KB in, 1 KB out\n")
+    assert (advice.keep, advice.lines) == (False, 2)
+    assert Guide(asked).line(f"{way}{advice.then}4.0 KB in, 1 KB out\n").keep
+    assert {"xa", "y"} == set(advice.then.rpartition(" -> ")[2].strip().split(", "))
 
 
 def test_what_is_asked_for_is_left_by_some_kernel() -> None:

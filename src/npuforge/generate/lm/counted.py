@@ -14,8 +14,14 @@ _FACTOR = re.compile(r"n[a-z]{1,2}|\d+")
 
 def elements_of(line: str) -> Count | None:
     """Of the one tensor that a line of a question is about."""
+    extents = extents_of(line)
+    return product(" * ".join(extents)) if extents else None
+
+
+def extents_of(line: str) -> list[str]:
+    """Of the one tensor that a line is about; nothing where there are several."""
     found = _TYPE.findall(line.rpartition("): ")[2] if " = " in line else line)
-    return product(" * ".join(found[0].split(", "))) if len(found) == 1 else None
+    return found[0].split(", ") if len(found) == 1 else []
 
 
 def product(text: str) -> Count | None:

@@ -23,6 +23,8 @@ _DETOURS = 2  # tokens taken for each that may be written, those taken back amon
 _TRIES = 8  # for a line
 _ENDINGS = 3  # for the end
 _RETURNS = 6  # to a place further back
+_RETHOUGHT = 8  # times that earlier thoughts are doubted
+_SPAN = 3  # lines of an outline that are said of one kernel
 _DARING = 2.0  # times the temperature, after a return
 
 Choice = tuple[int, float]  # a token and the logarithm of its chance
@@ -67,6 +69,9 @@ class Course:
     _settled: bool = False  # whether the current line stays, whatever the guide says
     _returns: int = 0
     _furthest: int = 0
+    _rethought: int = 0
+    _doubts: list[tuple[float, tuple[int, ...]]] = field(default_factory=list)
+    _doubted: set[tuple[int, ...]] = field(default_factory=set)
 
     @property
     def daring(self) -> float:
@@ -119,13 +124,16 @@ class Course:
             return token, 0
         self.refused += 1
         if advice.then:
-            return self._back_to(self._line, self.words.tokens(advice.then))
+            place = self._begins(advice.lines)
+            return self._back_to(place, self.words.tokens(advice.then))
         self._tries += 1
         if self._tries == 1:
             self._first = tuple(self.tokens[self._line :])
         self._note_others()
         if self._waiting and self._tries <= (_ENDINGS if ended else _TRIES):
             return self._back_to(self._line, heapq.heappop(self._waiting)[1])
+        if advice.thought and (doubt := self._doubt()) is not None:
+            return self._back_to(*doubt)
         if advice.thought:  # the model's own stays: a program may be right all the same
             first = self._first
             back = self._back_to(self._line, first)
@@ -151,6 +159,15 @@ class Course:
         self._forced = self._tries = 0
         self._settled = False
 
+    def _begins(self, lines: int) -> int:
+        """The token at which the last so many lines begin, the current one among them."""
+        return self._line if lines == 1 else self._beginnings()[-lines:][0]
+
+    def _beginnings(self) -> list[int]:
+        """The tokens at which lines begin."""
+        ends = [n + 1 for n, t in enumerate(self.tokens[: self._line]) if t == self.words.newline]
+        return [0, *ends]
+
     def _note_others(self) -> None:
         """What else the model held for possible in the refused line."""
         line = self.tokens[self._line :]
@@ -164,6 +181,28 @@ class Course:
                         self._known.add(text)
                         heapq.heappush(self._waiting, (-(chance + logarithm), text))
             chance += choices.get(token, min(choices.values(), default=0.0))
+
+    def _doubt(self) -> tuple[int, tuple[int, ...]] | None:
+        """Where an earlier thought may have been wrong, and how it could have begun instead: what
+        a kernel counts in is said before what it reads and leaves, and settles it."""
+        if self._rethought >= _RETHOUGHT:
+            return None
+        self._rethought += 1
+        for place in range(max(1, self._begins(_SPAN)), self._line):
+            choices = dict(self._choices[place])
+            own = choices.get(self.tokens[place], 0.0)
+            for other, logarithm in choices.items():
+                text = (*self.tokens[:place], other)
+                if other != self.tokens[place] and text not in self._doubted:
+                    self._doubted.add(text)
+                    heapq.heappush(self._doubts, (own - logarithm, text))
+        if not self._doubts:
+            return None
+        _, text = heapq.heappop(self._doubts)
+        pairs = enumerate(zip(text, self.tokens, strict=False))
+        differs = next((place for place, (new, old) in pairs if new != old), len(text) - 1)
+        place = max(begin for begin in self._beginnings() if begin <= differs)
+        return place, text[place:]
 
     def _back_to(self, place: int, given: Sequence[int]) -> tuple[int, int]:
         """Everything from a token on is taken back; the newline before it is read once more, so

@@ -21,7 +21,7 @@ from npuforge.generate.lm.form import complete
 from npuforge.generate.lm.grammar import ENDED
 from npuforge.generate.lm.heads import filled
 from npuforge.generate.lm.inline import hoisted
-from npuforge.generate.lm.intent import Intent, outline_in
+from npuforge.generate.lm.intent import Intent, is_number, outline_in
 from npuforge.generate.lm.meaning import SHARED, Meaning
 from npuforge.generate.lm.quoted import MARK, indentation, is_quote
 from npuforge.generate.lm.task import OPERATOR
@@ -47,6 +47,7 @@ class Advice:
     then: str = ""
     reason: str = ""
     thought: bool = False  # the line is part of the reasoning, and may be wrong
+    lines: int = 1  # that do not stay
 
 
 _FINE = Advice()
@@ -100,6 +101,8 @@ class Guide:
         said = intent.thought(last, self._meaning)
         if said is None:
             return _FINE
+        if (whole := intent.completed(self._meaning)) is not None and is_number(last):
+            return Advice(keep=False, then=f"{whole}\n", reason=said, lines=2)
         instead = intent.repaired(last, self._meaning)
         then = f"{instead}\n" if instead else ""
         return Advice(keep=False, then=then, reason=said, thought=True)

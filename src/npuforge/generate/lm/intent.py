@@ -12,44 +12,33 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import takewhile
 
-from npuforge.generate.lm.counted import Count, elements_of, product
+from npuforge.generate.lm.counted import elements_of, product
 from npuforge.generate.lm.meaning import SHARED, Meaning
+from npuforge.generate.lm.purpose import ROWS, STREAM, Purpose, note
 from npuforge.generate.lm.quoted import MARK, buffer_of
 from npuforge.generate.lm.single import arguments
+from npuforge.generate.lm.worked_on import is_repeated, uncounted
 
 _ABOUT = re.compile(r"^(\w+): (.*)$")
 _TRAFFIC = re.compile(r"^\S+ \w+ in, ")
-_PARAMETER = re.compile(r"^(\w+) = (.+?)(?:: \w+\[.*\])?$")
-_LEFT = re.compile(r"^(\w+)(?: = (\w+))?(?:: \w+\[.*\])?$")
 _LOAD = re.compile(r"^ +tl\.load\((\w+)")
 _STORE = re.compile(r"^ +tl\.store\((\w+)", re.MULTILINE)
 _QUOTED = re.compile(rf"^ +{MARK}(\w+) = ", re.MULTILINE)
 _LAUNCH = re.compile(r"^ +(\w+)\[.*\]\((.*)\)$")
 _ALLOCATED = re.compile(r"^ +(\w+) = tl\.alloc_(?:ub|mask)\((\(.*?\)|\w+)")
-_ROWS, _STREAM = "Whole rows", "A stream"
 
 
 def outline_in(thoughts: str) -> tuple[str, ...]:
     """The lines of a reasoning that say what kernels are for: those before numbers begin."""
-    return tuple(takewhile(lambda line: not _TRAFFIC.match(line), thoughts.splitlines()))
+    return tuple(takewhile(lambda line: not is_number(line), thoughts.splitlines()))
 
 
-@dataclass(slots=True)
-class Purpose:
-    """Of a kernel."""
-
-    way: str = ""
-    parameters: dict[str, str] = field(default_factory=dict)
-    reads: list[str] = field(default_factory=list)
-    computes: list[str] = field(default_factory=list)
-    leaves: dict[str, str | None] = field(default_factory=dict)  # values where they are named
-
-    def tensor(self, name: str) -> str:
-        """What a tensor of the kernel is called outside."""
-        return self.parameters.get(name, name)
+def is_number(line: str) -> bool:
+    """Whether a line of a reasoning is the first that has numbers."""
+    return _TRAFFIC.match(line) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +52,7 @@ class Intent:
         kernels: dict[str, Purpose] = {}
         for line in outline_in(thoughts):
             if (about := _ABOUT.match(line)) is not None:
-                _note(kernels.setdefault(about[1], Purpose()), about[2])
+                note(kernels.setdefault(about[1], Purpose()), about[2])
         return cls(kernels)
 
     def sound(self, meaning: Meaning) -> Intent:
@@ -77,7 +66,7 @@ class Intent:
 
     def thought(self, last: str, meaning: Meaning) -> str | None:
         """What is wrong with the last line of the reasoning."""
-        if _TRAFFIC.match(last):
+        if is_number(last):
             left = {name for one in self.kernels.values() for name in one.leaves}
             left |= {text for one in self.kernels.values() for text in one.parameters.values()}
             missing = [name for name in meaning.results if name not in left]
@@ -93,7 +82,7 @@ class Intent:
     def _wrong(self, purpose: Purpose, meaning: Meaning) -> str | None:
         return (
             self._unfounded(purpose, meaning)
-            or _uncounted(purpose, meaning)
+            or uncounted(purpose, meaning)
             or _late(purpose, meaning)
             or self._incomplete(purpose, meaning)
         )
@@ -106,21 +95,34 @@ class Intent:
         purpose = self.kernels.get(about[1]) if about is not None else None
         if about is None or purpose is None or " -> " not in about[2]:
             return None
+        line = self._determined(about[1], list(purpose.leaves), meaning)
+        return line if line != last else None
+
+    def completed(self, meaning: Meaning) -> str | None:
+        """What must stand instead of the line that says what the only kernel leaves, where it does
+        not leave all that is asked for."""
+        if len(self.kernels) != 1:
+            return None
+        ((name, purpose),) = self.kernels.items()
+        missing = meaning.results.keys() - purpose.leaves.keys()
+        return self._determined(name, list(meaning.results), meaning) if missing else None
+
+    def _determined(self, kernel: str, leaves: list[str], meaning: Meaning) -> str | None:
+        """The line on what a kernel reads, computes and leaves, if it follows from the last."""
+        purpose = self.kernels[kernel]
         left = {name for one in self.kernels.values() for name in one.leaves}
         alone = left <= meaning.results.keys() and not any(n.endswith(SHARED) for n in self.kernels)
-        if not alone or not purpose.leaves or not purpose.way.startswith((_ROWS, _STREAM)):
+        if not alone or not leaves or not purpose.way.startswith((ROWS, STREAM)):
             return None
-        needed = {
-            one for name in purpose.leaves for one in meaning.between(meaning.results[name], ())
-        }
+        needed = {one for name in leaves for one in meaning.between(meaning.results[name], ())}
         computes = [name for name in meaning.lines if name in needed and meaning.operations[name]]
         reads = [name for name in meaning.lines if name in needed and name not in computes]
         shared = [name for name in reads if _is_shared(name, purpose, meaning)]
-        parts = [dict.fromkeys([*shared, *reads]), computes, purpose.leaves]
-        line = f"{about[1]}: " + " -> ".join(", ".join(part) for part in parts if part)
-        again = Intent({**self.kernels, about[1]: replace(purpose)})
-        _note(again.kernels[about[1]], line.partition(": ")[2])
-        return line if line != last and again.thought(line, meaning) is None else None
+        parts = [dict.fromkeys([*shared, *reads]), computes, leaves]
+        line = f"{kernel}: " + " -> ".join(", ".join(part) for part in parts if part)
+        again = Intent({**self.kernels, kernel: replace(purpose)})
+        note(again.kernels[kernel], line.partition(": ")[2])
+        return line if again.thought(line, meaning) is None else None
 
     def _unfounded(self, purpose: Purpose, meaning: Meaning) -> str | None:
         """What a kernel computes and cannot, with what it reads."""
@@ -142,7 +144,7 @@ class Intent:
 
     def _incomplete(self, purpose: Purpose, meaning: Meaning) -> str | None:
         """A value that is needed for a result and that the kernel does not compute, or too late."""
-        if not purpose.way.startswith((_ROWS, _STREAM)):
+        if not purpose.way.startswith((ROWS, STREAM)):
             return None
         named = set(self._named(purpose, meaning))
         if not named <= meaning.lines.keys():
@@ -210,39 +212,6 @@ class Intent:
         return None
 
 
-def _note(purpose: Purpose, said: str) -> None:
-    """A line about a kernel."""
-    if " -> " in said:
-        parts = said.split(" -> ")
-        left = [_LEFT.match(one) for one in arguments(parts[-1])]
-        purpose.leaves = {one[1]: one[2] for one in left if one is not None}
-        purpose.computes = arguments(parts[-2]) if len(parts) > 2 else []
-        purpose.reads = arguments(parts[0])
-        if len(parts) == 2 and all(re.fullmatch(r"v\d+", one) for one in purpose.reads):
-            purpose.reads, purpose.computes = [], purpose.reads
-        return
-    parameters = [_PARAMETER.match(one) for one in arguments(said)]
-    if all(parameters):
-        purpose.parameters |= {one[1]: one[2] for one in parameters if one is not None}
-    else:
-        purpose.way = said
-
-
-def _uncounted(purpose: Purpose, meaning: Meaning) -> str | None:
-    """A value of another number of elements than the kernel works on."""
-    counts = _counts(purpose)
-    if counts is None:
-        return None
-    computed = (value for value in purpose.computes if meaning.computes(value))
-    values = {value: elements_of(meaning.lines[value]) for value in computed}
-    if any(found is not None and found > counts[-1] for found in values.values()):
-        return None  # it does so many times over
-    for value, found in values.items():
-        if found is not None and found not in counts:
-            return f"{value} has other elements than {purpose.way}"
-    return None
-
-
 def _in_order(values: Iterable[str], meaning: Meaning) -> list[str]:
     """Each once, without those that need no instructions: these are quoted where they are used."""
     return [one for one in dict.fromkeys(values) if one in meaning.lines and meaning.computes(one)]
@@ -259,7 +228,7 @@ def _late(purpose: Purpose, meaning: Meaning) -> str | None:
     """A tensor that all rows share, read after one of which each row has a part: what is shared is
     read before the first row."""
     rows = product(purpose.parameters.get("rows", ""))
-    if not rows or not purpose.way.startswith(_ROWS) or _is_repeated(purpose, meaning):
+    if not rows or not purpose.way.startswith(ROWS) or is_repeated(purpose, meaning):
         return None
     parted = False
     for name in purpose.reads:
@@ -277,13 +246,13 @@ def _misshapen(line: str, purpose: Purpose, meaning: Meaning) -> str | None:
     way round."""
     allocated = _ALLOCATED.match(line)
     rows = product(purpose.parameters.get("rows", ""))
-    if allocated is None or rows is None or not purpose.way.startswith(_ROWS):
+    if allocated is None or rows is None or not purpose.way.startswith(ROWS):
         return None
     name, use = buffer_of(allocated[1], meaning.results) or ("", "")
     if use == "fold":
         return None
     elements = elements_of(meaning.lines.get(name, ""))
-    if elements is None or _is_repeated(purpose, meaning):
+    if elements is None or is_repeated(purpose, meaning):
         return None
     shape = allocated[2]
     if shape == "tile":
@@ -293,23 +262,3 @@ def _misshapen(line: str, purpose: Purpose, meaning: Meaning) -> str | None:
     else:
         right = not rows or not elements >= rows
     return None if right else f"{name} does not fit {allocated[0].strip()}"
-
-
-def _is_repeated(purpose: Purpose, meaning: Meaning) -> bool:
-    """Whether a kernel goes over its rows many times."""
-    counts = _counts(purpose)
-    if counts is None:
-        return False
-    found = (elements_of(meaning.lines[value]) for value in purpose.computes)
-    return any(one is not None and one > counts[-1] for one in found)
-
-
-def _counts(purpose: Purpose) -> list[Count] | None:
-    """How many elements values may have, the most at the end; nothing where it is not known."""
-    rows = product(purpose.parameters.get("rows", ""))
-    cols = product(purpose.parameters.get("cols", ""))
-    if purpose.way.startswith(_ROWS) and rows is not None and cols is not None:
-        return [Counter(), rows, cols, rows + cols]
-    if purpose.way.startswith(_STREAM) and cols is not None and rows is None:
-        return [Counter(), cols]
-    return None

@@ -32,6 +32,12 @@ _VIEWS = re.compile(
     r"^(?:view|reshape|_unsafe_view|squeeze|unsqueeze|expand|permute|transpose|t|slice|select|getitem"
     r"|clone|alias|_to_copy|copy|scalar_tensor|full|lift_fresh_copy)\b"
 )
+# Operations that pick, move or repeat elements, or go over them in an order of their own.
+_PICKING = re.compile(
+    r"^(?:slice|select|narrow|split|chunk|unbind|getitem|gather|index|take|embedding|scatter|cat|stack"
+    r"|constant_pad|pad|roll|flip|permute|transpose|t\b|as_strided|unfold|im2col|col2im|repeat|tril|triu"
+    r"|diagonal|sort|topk|cum|.*pool|upsample|reflection|replication)"
+)
 _SEVERAL = re.compile(r"\): \w+\[.*\] \w+\[")  # results of one operation, each computed its own way
 VIEW = "view"  # any of them
 _HEAD = re.compile(r"^def (\w+)\(")
@@ -75,6 +81,11 @@ class Meaning:
             found = dict.fromkeys(_OPERANDS.findall(said))
             operands[name] = tuple(one for one in found if one in lines)
         return cls(lines, operands, operations, stored(asked))
+
+    @cached_property
+    def moves(self) -> bool:
+        """Whether an operation has elements elsewhere than its operands have them."""
+        return any(_PICKING.match(one) for one in self.operations.values())
 
     @cached_property
     def ancestors(self) -> dict[str, frozenset[str]]:

@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from pathlib import Path
+from typing import Any, Protocol
 
 import msgspec
 
@@ -38,8 +39,27 @@ class Sampling(msgspec.Struct, frozen=True, kw_only=True):
     jobs: int = 1  # processes in which guides read along
 
 
-class Sampler:
+class Answering(Protocol):
     """A model that is open."""
+
+    def answers(self, prompts: Sequence[Prompt], how: Sampling) -> Iterator[Answers]:
+        """Answers to every prompt that can be asked."""
+        ...
+
+
+def open_sampler(model: str) -> Answering:
+    """A folder or a GGUF file; llama.cpp is what runs a file fast without a GPU."""
+    import torch  # noqa: PLC0415
+
+    if model.endswith(".gguf") and not torch.cuda.is_available():
+        from npuforge.train.evaluate.llama import LlamaSampler  # noqa: PLC0415 (imports this)
+
+        return LlamaSampler(Path(model))
+    return Sampler(model)
+
+
+class Sampler:
+    """A model of the transformers library, many answers at once."""
 
     def __init__(self, model: str) -> None:
         import torch  # noqa: PLC0415
@@ -48,6 +68,8 @@ class Sampler:
 
         opened = open_model(model, None, "sdpa")
         self.device = "cuda" if torch.cuda.is_available() else "cpu"
+        # cuDNN plans anew for every length, and a batch has another one with every token.
+        torch.backends.cuda.enable_cudnn_sdp(False)
         dtype = torch.bfloat16 if self.device == "cuda" else torch.float32
         self.net = opened.model.to(device=self.device, dtype=dtype).eval()
         self.words = opened.tokenizer

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What one kernel is for, as the lines of an outline say it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from npuforge.generate.lm.single import arguments
+
+_PARAMETER = re.compile(r"^(\w+) = (.+?)(?:: \w+\[.*\])?$")
+_LEFT = re.compile(r"^(\w+)(?: = (\w+))?(?:: \w+\[.*\])?$")
+ROWS, STREAM = "Whole rows", "A stream"  # how the ways begin that are looked into
+
+
+@dataclass(slots=True)
+class Purpose:
+    """Of a kernel."""
+
+    way: str = ""
+    parameters: dict[str, str] = field(default_factory=dict)
+    reads: list[str] = field(default_factory=list)
+    computes: list[str] = field(default_factory=list)
+    leaves: dict[str, str | None] = field(default_factory=dict)  # values where they are named
+
+    def tensor(self, name: str) -> str:
+        """What a tensor of the kernel is called outside."""
+        return self.parameters.get(name, name)
+
+
+def note(purpose: Purpose, said: str) -> None:
+    """A line about a kernel."""
+    if " -> " in said:
+        parts = said.split(" -> ")
+        left = [_LEFT.match(one) for one in arguments(parts[-1])]
+        purpose.leaves = {one[1]: one[2] for one in left if one is not None}
+        purpose.computes = arguments(parts[-2]) if len(parts) > 2 else []
+        purpose.reads = arguments(parts[0])
+        if len(parts) == 2 and all(re.fullmatch(r"v\d+", one) for one in purpose.reads):
+            purpose.reads, purpose.computes = [], purpose.reads
+        return
+    parameters = [_PARAMETER.match(one) for one in arguments(said)]
+    if all(parameters):
+        purpose.parameters |= {one[1]: one[2] for one in parameters if one is not None}
+    else:
+        purpose.way = said
