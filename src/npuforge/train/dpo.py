@@ -6,6 +6,7 @@ from __future__ import annotations
 from copy import deepcopy
 
 from npuforge.train import runs
+from npuforge.train.columns import dataset
 from npuforge.train.models import open_model
 from npuforge.train.recipe import Dpo
 from npuforge.train.records import Preference, as_dicts, read
@@ -17,7 +18,6 @@ def train(request: Request, recipe: Dpo) -> Run:
     pairs = read(request.data, Preference)
     runs.checkpoint(request)
     runs.prepare()
-    from datasets import Dataset  # noqa: PLC0415
     from transformers import set_seed  # noqa: PLC0415
     from trl import DPOConfig, DPOTrainer  # noqa: PLC0415
 
@@ -34,12 +34,13 @@ def train(request: Request, recipe: Dpo) -> Run:
             beta=recipe.beta,
             max_length=min(recipe.sequence, opened.model.config.max_position_embeddings),
         ),
-        train_dataset=Dataset.from_dict(
+        train_dataset=dataset(
             {
                 "prompt": [as_dicts(pair.prompt) for pair in pairs],
                 "chosen": [as_dicts(pair.chosen) for pair in pairs],
                 "rejected": [as_dicts(pair.rejected) for pair in pairs],
-            }
+            },
+            run.data_sha256,
         ),
         processing_class=opened.tokenizer,
         peft_config=runs.adapter(request, recipe),

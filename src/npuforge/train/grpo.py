@@ -9,6 +9,7 @@ import msgspec
 
 from npuforge.errors import UsageError
 from npuforge.train import rewards, runs
+from npuforge.train.columns import dataset
 from npuforge.train.models import Opened, open_model
 from npuforge.train.recipe import Grpo
 from npuforge.train.records import TaskRecord, as_dicts, read
@@ -20,7 +21,6 @@ def train(request: Request, recipe: Grpo, judges: int, judge: str) -> Run:
     tasks = read(request.data, TaskRecord)
     runs.checkpoint(request)
     runs.prepare()
-    from datasets import Dataset  # noqa: PLC0415
     from transformers import set_seed  # noqa: PLC0415
     from trl import GRPOConfig, GRPOTrainer  # noqa: PLC0415
 
@@ -41,12 +41,13 @@ def train(request: Request, recipe: Grpo, judges: int, judge: str) -> Run:
                 beta=recipe.beta,
                 reward_weights=list(rewards.weights(recipe).values()),
             ),
-            train_dataset=Dataset.from_dict(
+            train_dataset=dataset(
                 {
                     "prompt": [as_dicts(one.prompt) for one in tasks],
                     # as text: a table would give every task the keys of all
                     "task": [msgspec.json.encode(one.task).decode() for one in tasks],
-                }
+                },
+                run.data_sha256,
             ),
             processing_class=opened.tokenizer,
             peft_config=runs.adapter(request, recipe),

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from npuforge.errors import UsageError
+from npuforge.train.columns import dataset
 from npuforge.train.records import Chat, as_dicts
 from npuforge.train.renaming import Renamer
 
@@ -47,8 +48,6 @@ class Packed(msgspec.Struct):
 def pack(chats: Sequence[Chat], tokenizer: Any, length: int) -> Packed:
     """Rows of at most `length` tokens, each holding as many whole samples as fit."""
     import pyarrow as pa  # noqa: PLC0415
-    from datasets import Dataset  # noqa: PLC0415
-    from datasets.table import InMemoryTable  # noqa: PLC0415
     from trl import pack_dataset  # noqa: PLC0415
 
     found = [sample for sample in samples(chats, tokenizer) if len(sample.ids) <= length]
@@ -59,10 +58,8 @@ def pack(chats: Sequence[Chat], tokenizer: Any, length: int) -> Packed:
         name: pa.LargeListArray.from_arrays(ends, np.concatenate([getattr(s, of) for s in found]))
         for name, of in (("input_ids", "ids"), ("labels", "labels"))
     }
-    # A name of its own: computing one pickles the table, which not every Python can.
-    table = InMemoryTable(pa.table(columns))
     named = hashlib.sha256(np.concatenate([sample.ids for sample in found]).tobytes()).hexdigest()
-    rows = pack_dataset(Dataset(table, fingerprint=named[:16]), length, "bfd")
+    rows = pack_dataset(dataset(columns, named), length, "bfd")
     return Packed(
         rows=rows.with_format("numpy"),
         samples=len(found),

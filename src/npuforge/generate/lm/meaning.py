@@ -34,7 +34,7 @@ _VIEWS = re.compile(
 )
 # Operations that pick, move or repeat elements, or go over them in an order of their own.
 _PICKING = re.compile(
-    r"^(?:slice|select|narrow|split|chunk|unbind|getitem|gather|index|take|embedding|scatter|cat|stack"
+    r"^(?:slice|select|narrow|split|chunk|unbind|gather|index|take|embedding|scatter|cat|stack"
     r"|constant_pad|pad|roll|flip|permute|transpose|t\b|as_strided|unfold|im2col|col2im|repeat|tril|triu"
     r"|diagonal|sort|topk|cum|.*pool|upsample|reflection|replication)"
 )
