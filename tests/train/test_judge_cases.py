@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from npuforge.generate.cases import all_smaller
 from npuforge.generate.live import LiveModule
 from npuforge.train.judge import Bench
 
@@ -12,7 +11,7 @@ import torch
 
 class Model(torch.nn.Module):
     def forward(self, x):
-        return x.unflatten(1, (32, -1)).amax(dim=2)
+        return torch.nn.functional.group_norm(x, 32)
 
 def get_init_inputs():
     return []
@@ -27,8 +26,6 @@ def test_sizes_that_the_module_refuses_are_not_asked_for() -> None:
     """Channels come in groups here, and not every smaller number of them does."""
     with LiveModule.of_text(_GROUPED, "grouped") as module:
         bench = Bench(module)
-        smaller = all_smaller(bench.graph, 30_000)
-        assert any(size % 32 for size in smaller.values())
         given = [number for number, case in enumerate(bench.cases) if case.given]
         assert given
         assert all(bench.references.answer(number).sources for number in given)
