@@ -9,13 +9,15 @@ from pathlib import Path
 
 import pytest
 import torch
+from tests.generate.lm import toy
 
 from npuforge.generate.lm.course import Choice, Course, Reader
 from npuforge.generate.lm.guide import Guide
 from npuforge.train.evaluate.decode import Drawing, Question, decode, draw
 from npuforge.train.evaluate.guides import Guides
 from npuforge.train.evaluate.prompts import Prompt
-from npuforge.train.evaluate.sample import Sampler, Sampling
+from npuforge.train.evaluate.sample import Sampler, Sampling, open_sampler
+from npuforge.train.export import export
 from npuforge.train.records import Message
 
 _MOST = 24
@@ -141,6 +143,21 @@ def test_answers_to_prompts_that_can_be_asked(start: Path) -> None:
     (found,) = Sampler(str(start)).answers(prompts, Sampling(samples=3, most_tokens=5))
     assert (found.name, len(found.answers), found.cut) == ("a", 3, 3)
     assert found.tokens == 15
+
+
+def test_llama_cpp_answers_for_a_file_where_there_is_no_gpu(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    export(toy.folder(tmp_path / "toy"), tmp_path / "toy.gguf")
+    prompts = [
+        Prompt(suite="s", name="a", level=1, prompt=[Message("user", "op: exp(x0)")]),
+        Prompt(suite="s", name="b", level=1, problem="not captured"),
+    ]
+    how = Sampling(samples=2, most_tokens=6, guided=False)
+    (found,) = open_sampler(str(tmp_path / "toy.gguf")).answers(prompts, how)
+    assert (found.name, len(found.answers)) == ("a", 2)
+    assert 0 < found.tokens <= 12
 
 
 def test_a_prompt_without_room_for_an_answer_is_a_failure(start: Path) -> None:
