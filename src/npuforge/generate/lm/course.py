@@ -160,7 +160,8 @@ class Course:
         self._settled = False
 
     def _begins(self, lines: int) -> int:
-        """The token at which the last so many lines begin, the current one among them."""
+        """The token at which the last so many lines begin, the current one among them, which may
+        have been begun anew after the first token."""
         return self._line if lines == 1 else self._beginnings()[-lines:][0]
 
     def _beginnings(self) -> list[int]:
@@ -226,7 +227,7 @@ class Course:
         """Where to draw anew: after the last quote, and every other time where the function begins
         that the answer is in; a host that fails twice at a kernel has that kernel to blame."""
         lines = self.words.text(self.tokens[: self._line]).splitlines(keepends=True)
-        ends = [n + 1 for n, t in enumerate(self.tokens[: self._line]) if t == self.words.newline]
+        ends = self._beginnings()[1:]
         earlier = [pair for pair in zip(lines, ends, strict=False) if pair[1] < self._line]
         if self._returns % 2:
             found = [end for line, end in earlier if is_quote(line)]

@@ -101,7 +101,7 @@ class Guide:
         said = intent.thought(last, self._meaning)
         if said is None:
             return _FINE
-        if (whole := intent.completed(self._meaning)) is not None and is_number(last):
+        if is_number(last) and (whole := intent.completed(self._meaning)) is not None:
             return Advice(keep=False, then=f"{whole}\n", reason=said, lines=2)
         instead = intent.repaired(last, self._meaning)
         then = f"{instead}\n" if instead else ""
