@@ -30,6 +30,7 @@ from npuforge.generate.cases import (
 from npuforge.generate.lm.answer import held, own_operands, program_in
 from npuforge.generate.lm.form import complete
 from npuforge.generate.lm.inline import hoisted
+from npuforge.generate.lm.numbers import put_back
 from npuforge.generate.lm.task import OPERATOR, canonical
 from npuforge.generate.proof import Proof, prove
 from npuforge.generate.reference import WORKER, ModuleProcess, References
@@ -122,7 +123,8 @@ class Bench:
         """What the compiler makes of a program whose tensors are the module's; `UsageError` says
         why it makes nothing."""
         try:
-            lowered = lower(complete(program, self.soc).text, self.soc)
+            whole = put_back(complete(program, self.soc).text, self.names.numbers)
+            lowered = lower(whole, self.soc)
         except TileError as error:
             first = error.findings[0]
             line = hoisted(program).before(first.span.line)

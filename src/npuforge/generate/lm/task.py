@@ -3,8 +3,8 @@
 
 A kernel does not depend on what its tensors are called, so the model never sees it: sources are
 `xa xb ...`, extents `na nb ...`, values `v0 v1 ...`, in the order in which a kernel computes them,
-and the operator is `op`. The program it writes has the same names, and the writer puts the module's
-own back.
+and the operator is `op`; numbers are short. The program it writes has the same names and numbers,
+and the writer puts the module's own back.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import cast
 
 from npuforge.errors import UsageError
+from npuforge.generate.lm.numbers import shortened, stand_ins
 from npuforge.generate.lm.ordered import ordered
 from npuforge.spec.graph import (
     Argument,
@@ -36,11 +37,12 @@ _LETTERS = [*string.ascii_lowercase, *(a + b for a in "xyz" for b in string.asci
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """The graph's own names by the canonical ones."""
+    """The graph's own names by the canonical ones, and what stands for its long numbers."""
 
     operator: str
     sources: dict[str, str]
     symbols: dict[str, str]
+    numbers: dict[float, float]
 
 
 def canonical(graph: Graph) -> tuple[Graph, Names]:
@@ -55,7 +57,8 @@ def canonical(graph: Graph) -> tuple[Graph, Names]:
     }
     symbols = {name: f"n{_LETTERS[place]}" for place, name in enumerate(_symbols(graph))}
     values = {node.name: f"v{place}" for place, node in enumerate(graph.nodes)}
-    rename = _Renamer({**sources, **values}, symbols)
+    numbers = stand_ins(graph)
+    rename = _Renamer({**sources, **values}, symbols, numbers)
     renamed = Graph(
         name=OPERATOR,
         sources=[
@@ -84,7 +87,7 @@ def canonical(graph: Graph) -> tuple[Graph, Names]:
         ],
     )
     back = {new: old for old, new in sources.items()}
-    return renamed, Names(graph.name, back, {new: old for old, new in symbols.items()})
+    return renamed, Names(graph.name, back, {new: old for old, new in symbols.items()}, numbers)
 
 
 def question(graph: Graph) -> list[dict[str, str]]:
@@ -118,6 +121,7 @@ def task_text(graph: Graph) -> str:
 class _Renamer:
     names: dict[str, str]
     symbols: dict[str, str]
+    numbers: dict[float, float]
 
     def type(self, kind: TensorType) -> TensorType:
         extents = tuple(str(size.renamed(self.symbols)) for size in kind.sizes)
@@ -139,6 +143,8 @@ class _Renamer:
             return Extent(str(argument.size.renamed(self.symbols)), argument.example)
         if isinstance(argument, list):
             return cast(Argument, [self.argument(item) for item in cast(list[Argument], argument)])
+        if isinstance(argument, float):
+            return shortened(argument, self.numbers)
         return argument
 
 

@@ -22,6 +22,7 @@ from npuforge.generate.lm.form import complete
 from npuforge.generate.lm.grammar import grammar
 from npuforge.generate.lm.guide import Guide
 from npuforge.generate.lm.names import renamed
+from npuforge.generate.lm.numbers import put_back
 from npuforge.generate.lm.sampling import Drawn, Sample, Sampling
 from npuforge.generate.lm.single import KINDS
 from npuforge.generate.lm.task import OPERATOR, canonical, question
@@ -102,18 +103,20 @@ def _is(sample: Sample, text: str) -> bool:
 
 
 def _own(variant: Variant, graph: Graph, signature: Signature) -> Variant:
-    """In the module's names; a text that is not Python stays as it is, for the parser to refuse."""
-    known = signature_of(canonical(graph)[0])
+    """In the module's names and numbers; a text that is not Python stays as it is, for the parser
+    to refuse."""
+    asked, own = canonical(graph)
+    known = signature_of(asked)
     names = {
-        canonic.operand.name: own.operand.name
-        for canonic, own in zip(known.parameters, signature.parameters, strict=True)
+        canonic.operand.name: given.operand.name
+        for canonic, given in zip(known.parameters, signature.parameters, strict=True)
     }
     names |= {f"{old}_{kind}": f"{new}_{kind}" for old, new in names.items() for kind in KINDS}
     try:
         text = renamed(variant.program, names, (OPERATOR, signature.name))
     except (tokenize.TokenError, SyntaxError):
         return variant
-    return replace(variant, program=text)
+    return replace(variant, program=put_back(text, own.numbers))
 
 
 def _tried(bench: Workbench, signature: Signature, variants: Sequence[Variant]) -> Tried:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows of half and bfloat16 to float and back, many elements at a time. Arithmetic on 16 bit floats
-// happens in float and is rounded once when it is stored, which is exact for + - * / and sqrt.
+// happens in float and is rounded once when it is stored, which is exact for + - * / and sqrt. Compilers for
+// aarch64 make vector instructions of the plain loops; arm_neon.h has a float16_t that is not the kernels'.
 #pragma once
 #include <cstdint>
 
@@ -8,8 +9,6 @@
 
 #if defined(__F16C__)
 #include <immintrin.h>
-#elif defined(__aarch64__)
-#include <arm_neon.h>
 #endif
 
 namespace npuforge {
@@ -22,8 +21,6 @@ inline void widen_half(float* to, const uint16_t* from, uint32_t n) {
 #if defined(__F16C__)
     for (; i + 8 <= n; i += 8)
         _mm256_storeu_ps(to + i, _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i))));
-#elif defined(__aarch64__)
-    for (; i + 4 <= n; i += 4) vst1q_f32(to + i, vcvt_f32_f16(vreinterpret_f16_u16(vld1_u16(from + i))));
 #endif
     for (; i < n; ++i) to[i] = half_bits_to_float(from[i]);
 }
@@ -33,8 +30,6 @@ inline void narrow_half(uint16_t* to, const float* from, uint32_t n) {
 #if defined(__F16C__)
     for (; i + 8 <= n; i += 8)
         _mm_storeu_si128(reinterpret_cast<__m128i*>(to + i), _mm256_cvtps_ph(_mm256_loadu_ps(from + i), 0));
-#elif defined(__aarch64__)
-    for (; i + 4 <= n; i += 4) vst1_u16(to + i, vreinterpret_u16_f16(vcvt_f16_f32(vld1q_f32(from + i))));
 #endif
     for (; i < n; ++i) to[i] = float_to_half_bits(from[i]);
 }
