@@ -17,7 +17,7 @@ from npuforge.plan import planner
 from npuforge.train.evaluate.problems import Problem, problems
 from npuforge.train.evaluate.prompts import prompts
 from npuforge.train.evaluate.sample import Answers
-from npuforge.train.evaluate.score import Scored, at_k, by_level, score
+from npuforge.train.evaluate.score import Scored, at_k, by_level, gain, score
 from npuforge.train.evaluate.structures import evaluated
 from npuforge.train.judge import TwinJudge
 
@@ -62,7 +62,9 @@ def test_answers_are_counted_by_how_far_they_come(problem: Problem, right: str) 
     wrong = right.replace("tl.mul(", "tl.add(", 1)
     given = [thought, right, wrong, right.replace("tl.load(", "tl.fetch("), "no program"]
     answers = Answers(suite="forge", name=_NAME, level=1, answers=given, tokens=0, cut=0)
-    found = score(problem, answers)
+    other = Answers(suite="forge", name=_NAME, level=1, answers=[wrong], tokens=0, cut=0)
+    found, less = score(problem, {"one": answers, "other": other})
+    assert (less.by, less.samples, less.compiled, less.correct) == ("other", 1, 1, 0)
     assert (found.samples, found.parsed, found.compiled, found.correct) == (5, 3, 3, 2)
     assert found.distinct == 4
     assert any("differ" in said for said in found.problems)
@@ -70,13 +72,29 @@ def test_answers_are_counted_by_how_far_they_come(problem: Problem, right: str) 
 
 def test_rates_at_k_are_means_over_tasks() -> None:
     scored = [
-        Scored(suite="s", name="a", level=1, samples=10, compiled=10, correct=1),
-        Scored(suite="s", name="b", level=2, samples=10, compiled=0, correct=0),
+        Scored(by="m", suite="s", name="a", level=1, samples=10, compiled=10, correct=1),
+        Scored(by="m", suite="s", name="b", level=2, samples=10, compiled=0, correct=0),
     ]
     assert at_k(scored, 1, "compiled").value == pytest.approx(0.5)
     assert at_k(scored, 1, "correct").value == pytest.approx(0.05)
     assert at_k(scored, 10, "correct").value == pytest.approx(0.5)
     assert list(by_level(scored)) == [1, 2]
+
+
+def test_a_gain_is_taken_task_by_task() -> None:
+    counts = {"a": (0, 5), "b": (10, 10), "c": (3, 8)}
+    before, after = (
+        [
+            Scored(by="m", suite="s", name=name, level=1, samples=10, correct=pair[place])
+            for name, pair in counts.items()
+        ]
+        for place in (0, 1)
+    )
+    alone = Scored(by="m", suite="s", name="d", level=1, samples=10, correct=10)
+    found = gain(before, [*after, alone], 1, "correct")
+    assert found.value == pytest.approx((0.5 + 0 + 0.5) / 3)
+    assert gain(before, before, 1, "correct").high == 0
+    assert gain([alone], after, 1, "correct").value is None
 
 
 def test_a_suite_that_is_none_is_refused() -> None:
@@ -130,11 +148,20 @@ def test_answers_are_scored_in_processes_and_resumed(
     right: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     answers = Answers(suite="forge", name=_NAME, level=1, answers=[right, "none"], tokens=0, cut=0)
-    (tmp_path / "answers.jsonl").write_bytes(msgspec.json.encode(answers))
-    command = ["evaluate", "score", "forge", str(tmp_path / "answers.jsonl"), "--jobs", "1"]
-    for _ in range(2):
-        assert main([*command, "--out", str(tmp_path / "scored.jsonl")]) == 0
-        assert " 50.0 [" in capsys.readouterr().out
-    (line,) = (tmp_path / "scored.jsonl").read_bytes().splitlines()
-    found = msgspec.json.decode(line, type=Scored)
-    assert (found.samples, found.correct) == (2, 1)
+    better = msgspec.structs.replace(answers, answers=[right])
+    files = [tmp_path / "first.jsonl", tmp_path / "second.jsonl"]
+    for file, own in zip(files, (answers, better), strict=True):
+        file.write_bytes(msgspec.json.encode(own))
+    command = ["evaluate", "score", "forge", "--jobs", "1", "--out", str(tmp_path / "scored.jsonl")]
+    for given in (files[:1], files, files):
+        assert main([*command, *map(str, given)]) == 0
+        said = capsys.readouterr().out
+        assert " 50.0 " in said
+    assert "ER, gained on first" in said
+    assert said.splitlines()[-1].split() == ["second", "all", "1", "1", "100.0", "100.0", "50.0"]
+    lines = (tmp_path / "scored.jsonl").read_bytes().splitlines()
+    found = [msgspec.json.decode(line, type=Scored) for line in lines]
+    assert [(one.by, one.samples, one.correct) for one in found] == [
+        ("first", 2, 1),
+        ("second", 1, 1),
+    ]

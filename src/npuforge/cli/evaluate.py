@@ -17,6 +17,7 @@ from npuforge.cli.output import new_file
 from npuforge.errors import UsageError
 
 if TYPE_CHECKING:
+    from npuforge.bench.metrics.estimators import Estimate
     from npuforge.train.evaluate.score import Scored
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
@@ -149,50 +150,71 @@ def score(
     levels: frozenset[int],
     jobs: int,
 ) -> None:
-    """Judge the answers of ANSWERED to the tasks of SUITE on the twin."""
+    """Judge the answers of ANSWERED to the tasks of SUITE on the twin.
+
+    Every file holds another model's answers. They are judged together, which takes less time than
+    one after the other, and each is compared with the first, task by task.
+    """
     from npuforge.train.evaluate.problems import problems  # noqa: PLC0415
     from npuforge.train.evaluate.sample import Answers  # noqa: PLC0415
     from npuforge.train.evaluate.score import Scored, score_all  # noqa: PLC0415
     from npuforge.train.records import read_lines  # noqa: PLC0415
 
-    known = read_lines(answered, Answers, "sampled")
-    answers = {one.name: one for one in known if one.suite == suite}
-    if not answers:
+    models = list(dict.fromkeys(file.stem for file in answered))
+    if len(models) < len(answered):
+        raise UsageError("two files of one name: models are told apart by it")
+    given: dict[str, dict[str, Answers]] = {}
+    for file in answered:
+        for one in read_lines([file], Answers, "sampled"):
+            if one.suite == suite:
+                given.setdefault(one.name, {})[file.stem] = one
+    if not given:
         raise UsageError(f"no answers to {suite} in {', '.join(map(str, answered))}")
     found = read_lines([out], Scored, "scored") if out.exists() else []
-    done = {one.name for one in found}
+    for known in found:
+        given.get(known.name, {}).pop(known.by, None)
     asked = [
-        (problem, answers[problem.name])
+        (problem, given[problem.name])
         for problem in problems(suite, path)
-        if problem.task.level in levels and problem.name in answers and problem.name not in done
+        if problem.task.level in levels and given.get(problem.name)
     ]
-    with out.open("ab") as file:
+    with out.open("ab") as into:
         for scored in score_all(asked, jobs):
             found.append(scored)
-            file.write(msgspec.json.encode(scored) + b"\n")
-            file.flush()
+            into.write(msgspec.json.encode(scored) + b"\n")
+            into.flush()
             click.echo(_line(scored))
-    _table(found)
+    _table(found, list(dict.fromkeys([*models, *(one.by for one in found)])))
 
 
 def _line(scored: Scored) -> str:
     counted = f"{scored.compiled} compiled, {scored.correct} correct of {scored.samples}"
     first = max(scored.problems, key=scored.problems.__getitem__, default="")
-    return f"{scored.name}: {scored.failure or counted} {first[:100]}"
+    return f"{scored.by} {scored.name}: {scored.failure or counted} {first[:100]}"
 
 
-def _table(scored: list[Scored]) -> None:
-    from npuforge.train.evaluate.score import at_k, by_level  # noqa: PLC0415
+def _table(scored: list[Scored], models: list[str]) -> None:
+    from npuforge.train.evaluate.score import at_k, by_level, gain  # noqa: PLC0415
 
-    click.echo("level tasks  k  CR            ER")
+    wide = max(map(len, models))
+    click.echo(f"{'model':{wide}} level tasks  k  {'CR':17}  {'ER':17}  ER, gained on {models[0]}")
     for level, own in [*by_level(scored).items(), (None, scored)]:
-        for k in (1, 10):
-            rates = [at_k(own, k, kind) for kind in ("compiled", "correct")]
-            if rates[0].value is None:
-                continue
-            shown = "  ".join(
-                f"{100 * (rate.value or 0):5.1f} [{100 * (rate.low or 0):.0f}-"
-                f"{100 * (rate.high or 0):.0f}]"
-                for rate in rates
-            )
-            click.echo(f"{level or 'all':>5} {len(own):5} {k:2}  {shown}")
+        first = [one for one in own if one.by == models[0]]
+        for model in models:
+            these = [one for one in own if one.by == model]
+            for k in (1, 10):
+                rates = [at_k(these, k, kind) for kind in ("compiled", "correct")]
+                if rates[0].value is None:
+                    continue
+                if model != models[0]:
+                    rates.append(gain(first, these, k, "correct"))
+                shown = "  ".join(f"{_percent(rate):17}" for rate in rates).rstrip()
+                click.echo(f"{model:{wide}} {level or 'all':>5} {len(these):5} {k:2}  {shown}")
+
+
+def _percent(rate: Estimate) -> str:
+    if rate.value is None:
+        return "-"
+    if rate.low is None or rate.high is None:
+        return f"{100 * rate.value:5.1f}"
+    return f"{100 * rate.value:5.1f} [{100 * rate.low:.0f}, {100 * rate.high:.0f}]"
