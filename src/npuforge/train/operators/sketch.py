@@ -3,21 +3,27 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 _ALIGNED = (16, 32, 64, 128, 256, 384, 512, 768, 1024, 2048, 4096, 8192)
 _FLOATS = ("float32", "float32", "float32", "float16", "float16", "bfloat16")
+_PARAMETERS = 0.4  # share of modules that hold what they can as parameters
+_LARGE = 1 << 14  # elements of a parameter
 _WORDS = ("x", "a", "u", "inp", "left", "data", "p", "h")
 
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """An argument of `forward`; `made` is the expression of `get_inputs`."""
+    """An argument of `forward`; `made` is the expression of `get_inputs`. What is `trainable`, a
+    module may hold as a parameter as well."""
 
     name: str
     made: str
+    elements: int
+    trainable: bool
 
 
 @dataclass(slots=True)
@@ -44,7 +50,8 @@ class Sketch:
             text = f"torch.randint(0, {made[6:]}, ({listed.rstrip()}), dtype=torch.{dtype})"
         else:
             text = f"torch.{made}(({listed.rstrip()}), dtype=torch.{dtype})"
-        self.inputs.append(Input(name, text))
+        trainable = made in {"randn", "rand"} and dtype in _FLOATS
+        self.inputs.append(Input(name, text, math.prod(shape), trainable))
         if self.wide and dtype in {"float16", "bfloat16"}:
             return self.let(f"{name}.float()")
         return name
@@ -103,18 +110,36 @@ class Sketch:
 
     def text(self, results: Sequence[str]) -> str:
         """The module in the form of a file with `Model` and `get_inputs`."""
-        arguments = "".join(f", {given.name}" for given in self.inputs)
+        held = self._held()
+        asked = [given for given in self.inputs if given not in held]
+        arguments = "".join(f", {given.name}" for given in asked)
+        own = "".join(f"        self.{one.name} = nn.Parameter({one.made})\n" for one in held)
+        start = f"    def __init__(self):\n        super().__init__()\n{own}\n" if held else ""
         narrow = self.rng.choice(("float16", "float16", "bfloat16")) if self.wide else ""
         ending = f".to(torch.{narrow})" if narrow and self.rng.random() < 0.7 else ""
-        body = "".join(f"        {line}\n" for line in self.lines)
-        made = "".join(f"        {given.made},\n" for given in self.inputs)
+        lines = [*(f"{one.name} = self.{one.name}" for one in held), *self.lines]
+        body = "".join(f"        {line}\n" for line in lines)
+        made = "".join(f"        {given.made},\n" for given in asked)
         return (
             "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n\n\n"
-            f"class Model(nn.Module):\n    def forward(self{arguments}):\n{body}"
+            f"class Model(nn.Module):\n{start}    def forward(self{arguments}):\n{body}"
             f"        return {', '.join(result + ending for result in results)}\n\n\n"
             f"def get_inputs():\n    return [\n{made}    ]\n\n\n"
             "def get_init_inputs():\n    return []\n"
         )
+
+    def _held(self) -> list[Input]:
+        """Inputs that are parameters of the module instead: small ones beside a large one, whose
+        sizes are numbers then and not the caller's to choose. Nothing that is written to."""
+        most = max((given.elements for given in self.inputs), default=0)
+        small = [
+            given
+            for given in self.inputs
+            if given.trainable and given.elements < min(most, _LARGE + 1)
+        ]
+        if any("_(" in line for line in self.lines) or self.rng.random() >= _PARAMETERS:
+            return []
+        return small
 
     def _fresh(self) -> str:
         taken = {given.name for given in self.inputs}
