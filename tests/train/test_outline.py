@@ -59,9 +59,9 @@ def test_what_one_kernel_leaves_for_another_has_a_shape() -> None:
 
 def test_a_shape_is_said_where_it_is_stored_and_nowhere_else() -> None:
     assert outline(written(_Folded(), torch.rand(512, 64)).taught) == {
-        "op": ["cols = nb, rows = na", "xa -> v0 -> w1: float32[41, 1, nb]"],
-        "op_2": ["cols = nb", "w1 -> v1 -> w0: float32[1, nb]"],
-        "op_3": ["cols = nb, rows = na", "w0, xa -> v2 -> y"],
+        "op": ["cols = nb, rows = na", "xa -> v0 -> w0: float32[41, 1, nb]"],
+        "op_2": ["cols = nb", "w0 -> v1 -> w1: float32[1, nb]"],
+        "op_3": ["cols = nb, rows = na", "w1, xa -> v2 -> y"],
     }
 
 

@@ -214,3 +214,20 @@ def test_launches_give_what_the_bodies_take(norm: Written) -> None:
     pairs = dict(zip(head.split(", "), arguments(launch), strict=True))
     assert pairs["xa"] == "xa"
     assert pairs["tile"] == "k1_tile"
+
+
+class _Stages(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.clamp((x * x + 1).mean(0), 0.5).sum(-1)
+
+
+def test_workspaces_are_numbered_as_kernels_leave_them() -> None:
+    x = torch.randn(60, 40, 500)
+    made = written(_Stages(), x)
+    planned = list(dict.fromkeys(re.findall(r"\bw\d+\b", made.planned)))
+    assert len(planned) > 1
+    assert planned != sorted(planned)  # else there is nothing to see here
+    assert list(dict.fromkeys(re.findall(r"\bw\d+\b", made.taught))) == sorted(planned)
+    assert re.findall(r"(\w+) = tl\.workspace", made.taught) == sorted(planned)
+    found = _result(complete(made.taught, SOC).text, xa=x)
+    assert np.allclose(found, _Stages()(x).numpy(), atol=1e-3)

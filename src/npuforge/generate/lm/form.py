@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The form of the programs a model learns from: a planner's, without what it could not know.
 
-Comments and headings go: they repeat what the reasoning says. Every value has a buffer of its own
+Comments and headings go: they repeat what the reasoning says. What kernels leave for one another is
+numbered in the order in which they do. Every value has a buffer of its own
 (`single`), allocated where it is first used (`inline`), right after the line of the question that
 it stands for (`quoted`); how many bytes a tile takes is left to the compiler (`fit`), and what a
 kernel takes to its body (`heads`).
@@ -21,11 +22,14 @@ from npuforge.generate.lm.quoted import quoted
 from npuforge.generate.lm.single import single
 
 _HEAD = '"""'
+_LEFT = re.compile(r"\bw\d+(?![^\W_])")  # a workspace, alone or in a buffer's name: `w0`, `w0_in`
+_ROOMS = re.compile(r"(?:^ +w\d+ = tl\.workspace\(.*\n)+", re.MULTILINE)
 
 
 def plain(program: str, asked: str) -> str:
     """A planner's program as the model is to write it for what was asked (`task_text`)."""
-    return bare(quoted(with_fits(inlined(single(_without_comments(program)))), asked))
+    text = _in_order(_without_comments(program))
+    return bare(quoted(with_fits(inlined(single(text))), asked))
 
 
 @lru_cache(maxsize=8)  # a program is compiled, then reasoned about
@@ -34,6 +38,17 @@ def complete(program: str, soc: str) -> Moved:
     is none."""
     moved = hoisted(filled(program))
     return Moved(resolved(moved.text, soc), moved.places)
+
+
+def _in_order(program: str) -> str:
+    """With workspaces numbered as they come: the planner names what is asked for last first."""
+    found = {name: f"w{place}" for place, name in enumerate(dict.fromkeys(_LEFT.findall(program)))}
+    text = _LEFT.sub(lambda one: found[one[0]], program)
+    return _ROOMS.sub(lambda some: "".join(sorted(some[0].splitlines(True), key=_number)), text)
+
+
+def _number(line: str) -> int:
+    return int(line.split(maxsplit=1)[0][1:])
 
 
 def _without_comments(program: str) -> str:
