@@ -79,8 +79,7 @@ class Nest:
     _interned: dict[tuple[object, ...], Item] = field(default_factory=dict)
     _direct: set[tuple[object, ...]] = field(default_factory=set)  # what roots read
     _values: list[Value] = field(default_factory=list)  # keeps ids alive
-    _built: dict[tuple[int, Labels], Item] = field(default_factory=dict)  # what has no fold in it
-    _folds: int = 0  # folds built so far
+    _built: dict[tuple[int, Labels], Item] = field(default_factory=dict)
 
     def add_root(self, value: Value, out: Tensor, labels: Labels | None = None) -> None:
         """Write `value` to `out`; new axes where no labels are given."""
@@ -114,13 +113,11 @@ class Nest:
         key = id(value), labels
         if key in self._built:
             return self._built[key]
-        folds = self._folds
         self._values.append(value)
         item = self._build(value, labels)
         item.label = item.label or value.label
         self.of_value.setdefault(id(value), set()).add(id(item))
-        if self._folds == folds:  # which axes a fold takes depends on what is there by then
-            self._built[key] = item
+        self._built[key] = item
         return item
 
     def _build(self, value: Value, labels: Labels) -> Item:
@@ -178,7 +175,6 @@ class Nest:
         return self._intern("fold", kind, dtype, axes, args=(arg,), folds=folds)
 
     def _build_fold(self, value: Reduce, labels: Labels) -> Item:
-        self._folds += 1
         folded = value.folded
         real = [extent for extent in folded if extent != ONE]
         axes = self._folded_axes(value, labels, real)
@@ -212,7 +208,7 @@ class Nest:
             chosen = iter(choice)
             tail = tuple(None if extent == ONE else next(chosen) for extent in value.folded)
             shared = sum(
-                self._address(access) in known for access in reads(value.arg, labels + tail)
+                self._address(access) in known for access in reads(value.arg, labels + tail, set())
             )
             if shared > best[0]:
                 best = (shared, choice)

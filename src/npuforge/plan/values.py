@@ -60,11 +60,14 @@ _FOLD = "_fold"  # what labels of folds end with that are a part of the graph's 
 @dataclass(frozen=True, eq=False)
 class Value:
     """`dtype` is that of the tensor it stands for; arithmetic may be wider. `label` is the graph's
-    name for it, where it has one."""
+    name for it, where it has one; `views` are those that were taken of it."""
 
     shape: Shape
     dtype: str
     label: str = field(default="", kw_only=True)
+    views: dict[tuple[object, ...], Value | None] = field(
+        init=False, repr=False, default_factory=dict
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import wraps
 from itertools import pairwise
+from typing import Concatenate, ParamSpec, TypeVar, cast
 
 from npuforge.plan.values import (
     ONE,
@@ -29,6 +31,27 @@ from npuforge.spec.size import Size, product
 ZERO = Size.of(0)
 
 
+_How = ParamSpec("_How")
+_Found = TypeVar("_Found", bound=Value | None)
+
+
+def _once(
+    view: Callable[Concatenate[Value, _How], _Found],
+) -> Callable[Concatenate[Value, _How], _Found]:
+    """A view that is the same value whenever it is taken: values that share others do so in all
+    views of them, where copies would grow with the number of ways to what is shared."""
+
+    @wraps(view)
+    def taken(value: Value, /, *args: _How.args, **named: _How.kwargs) -> _Found:
+        how = (*args, *named.items())
+        key = view.__name__, *(tuple(one) if isinstance(one, list) else one for one in how)
+        if key not in value.views:
+            value.views[key] = view(value, *args, **named)
+        return cast(_Found, value.views[key])
+
+    return taken
+
+
 def broadcast_shape(shapes: Sequence[Shape]) -> Shape:
     """The shape that values are repeated to; extents are equal or one."""
     rank = max((len(shape) for shape in shapes), default=0)
@@ -45,6 +68,7 @@ def lift(value: Value, rank: int) -> Value:
     return value if missing <= 0 else _insert(value, tuple(range(missing)))
 
 
+@_once
 def permute(value: Value, order: Sequence[int]) -> Value:
     order = [axis % len(value.shape) for axis in order]
     if list(order) == list(range(len(order))):
@@ -71,6 +95,7 @@ def unsqueeze(value: Value, axis: int) -> Value:
     return _insert(value, (axis % (len(value.shape) + 1),))
 
 
+@_once
 def _insert(value: Value, axes: tuple[int, ...]) -> Value:
     """New axes of extent one at these places of the result, in rising order."""
     shape = list(value.shape)
@@ -106,6 +131,7 @@ def squeeze(value: Value, axes: Sequence[int]) -> Value:
     return value
 
 
+@_once
 def select(value: Value, axis: int, index: Size) -> Value:
     """The values at one place of an axis, which goes away."""
     axis %= len(value.shape)
@@ -133,6 +159,7 @@ def select(value: Value, axis: int, index: Size) -> Value:
             return select(load(stored(value)), axis, index)
 
 
+@_once
 def cut(value: Value, axis: int, start: Size, extent: Size, step: int = 1) -> Value:
     """`extent` places of an axis from `start` on, `step` apart (negative: backwards)."""
     axis %= len(value.shape)
@@ -167,6 +194,7 @@ def cut(value: Value, axis: int, start: Size, extent: Size, step: int = 1) -> Va
             return cut(load(stored(value)), axis, start, extent, step)
 
 
+@_once
 def expand(value: Value, shape: Shape) -> Value:
     """Axes of extent one repeated to `shape`."""
     value = lift(value, len(shape))
@@ -188,6 +216,7 @@ def expand(value: Value, shape: Shape) -> Value:
             return Map(shape, value.dtype, "copy", (value,))
 
 
+@_once
 def reshape(value: Value, shape: Shape) -> Value:
     """The same elements in order, under another shape."""
     if value.shape == shape:
@@ -227,6 +256,7 @@ def _groups(old: Shape, new: Shape) -> _Groups | None:
     return found
 
 
+@_once
 def _reshape_groups(value: Value, shape: Shape, groups: _Groups) -> Value | None:
     match value:
         case Load():
