@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from tests.generate.lm import toy
 
 from npuforge.generate.lm.course import Choice, Course, Reader
 from npuforge.generate.lm.guide import Guide
-from npuforge.train.evaluate.decode import Drawing, Question, decode, draw
+from npuforge.train.evaluate.decode import Drawing, Question, _Batch, decode, draw
 from npuforge.train.evaluate.guides import Guides
 from npuforge.train.evaluate.prompts import Prompt
 from npuforge.train.evaluate.sample import Sampler, Sampling, open_sampler
@@ -78,18 +79,41 @@ class _TakesBack(Course):
         return again, 2  # two that were read; the last one was not
 
 
-def test_what_was_taken_back_leaves_no_trace(start: Path) -> None:
-    """Greedy answers are the same, although some rows of the batch went back and forth."""
+@pytest.mark.parametrize("room", [2, 256])
+def test_what_was_taken_back_leaves_no_trace(
+    start: Path, room: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Greedy answers are the same, although some rows of the batch went back and forth, and what
+    is left of memory was moved meanwhile."""
+    monkeypatch.setattr("npuforge.train.evaluate.decode._ROOM", room)
+    monkeypatch.setattr("npuforge.train.evaluate.decode._UNUSED", 0.01)
+    widths = _widths(monkeypatch)
     sampler = Sampler(str(start))
     texts = ["op: exp(x0), 7 elements", "v0 = exp(x0), 14 elements\nreturn"]
     given = [sampler.words(text, add_special_tokens=False)["input_ids"] for text in texts]
     plain = [Course(sampler.known, None) for _ in texts]
-    back = [_TakesBack(sampler.known, None), Course(sampler.known, None)]
+    back = [_TakesBack(sampler.known, None), _TakesBack(sampler.known, None, left=3)]
     for courses in (plain, back):
+        widths.clear()
         asked = [Question(text, [one]) for text, one in zip(given, courses, strict=True)]
         list(decode(sampler.net, asked, Drawing(_MOST, 0.001, 0.5, 8)))
     assert [one.tokens for one in back] == [one.tokens for one in plain]
     assert len(plain[0].tokens) == _MOST
+    assert any(after < before for before, after in pairwise(widths)) == (room == 2)
+
+
+def _widths(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many columns a batch of two has memory for, token by token."""
+    seen: list[int] = []
+    read = _Batch._read
+
+    def noted(batch: _Batch, fed: Sequence[int]) -> None:
+        read(batch, fed)
+        if len(batch.rows) == 2:
+            seen.append(batch.mask.shape[1])
+
+    monkeypatch.setattr(_Batch, "_read", noted)
+    return seen
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,8 @@ A prompt is read once for all its answers. Answers are of very different lengths
 taken out of the batch, memory and all, and other prompts take its place: long answers do not hold
 up others, and every question is handed over as soon as it is answered. Keys and values get room for
 many tokens at once: to allocate and copy all of them for every token takes longer than the model
-does.
+does. What no row looks at any more (tokens taken back, steps at which a row had nothing to read) is
+given back when there is a good deal of it.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from transformers.cache_utils import Cache, DynamicLayer
 from npuforge.generate.lm.course import CHOICES, Course
 
 _ROOM = 256  # tokens
+_UNUSED = 0.25  # share of memory that nobody looks at when it is given back
 _ENDED = 0.2  # share of a batch that has ended when it is taken out
 _ASKING = 32  # guides at once
 _PATIENCE_S = 0.004  # for guides; then the others go on
@@ -127,7 +129,7 @@ class _Row:
 
 class _Batch:
     """Answers that are drawn together. Columns of its memory are counted from `origin`, so that
-    they keep their numbers when memory is put before the first or given back."""
+    they keep their numbers when memory is put before the first."""
 
     def __init__(self, net: Any, how: Drawing, asking: ThreadPoolExecutor) -> None:
         self.net, self.how, self.asking = net, how, asking
@@ -225,6 +227,8 @@ class _Batch:
         return token
 
     def _read(self, fed: Sequence[int]) -> None:
+        if self.mask.shape[1] % _ROOM == 0:
+            self._compact()
         reads = self.mask.new_tensor([row.reads for row in self.rows])[:, None]
         self.place = self.place + reads
         self.mask = torch.cat([self.mask, reads], dim=1)
@@ -246,14 +250,26 @@ class _Batch:
         kept = torch.tensor(places, device=self.mask.device)
         self.cache.batch_select_indices(kept)
         self.mask, self.place, self.logits = self.mask[kept], self.place[kept], self.logits[kept]
-        unused = int(self.mask.any(0).int().argmax())
-        if unused >= _ROOM:
-            self.origin += unused
-            self.mask = self.mask[:, unused:]
-            for layer in self.cache.layers:
-                layer.keys = layer.keys[..., unused:, :]
-                layer.values = layer.values[..., unused:, :]
+        self._compact()
         return [fed[at] for at in places]
+
+    def _compact(self) -> None:
+        """Give back the memory that nobody looks at: every row's tokens move to the end."""
+        width = self.mask.shape[1]
+        used = int(self.mask.sum(1).max())
+        if width - used < _UNUSED * width:
+            return
+        # Stable: first what is masked, then a row's tokens in their order.
+        order = self.mask.argsort(dim=1, stable=True)[:, width - used :]
+        self.mask = self.mask.gather(1, order)
+        along = order[:, None, :, None]
+        for layer in self.cache.layers:
+            layer.keys = layer.keys.take_along_dim(along, -2)
+            layer.values = layer.values.take_along_dim(along, -2)
+        self.origin = 0
+        for row in self.rows:  # its answer is behind its question
+            end = used + row.reads  # the last token is yet to be read
+            row.columns = list(range(end - len(row.columns), end))
 
     def _join(
         self, cache: Any, mask: torch.Tensor, place: torch.Tensor, logits: torch.Tensor
