@@ -94,6 +94,13 @@ def test_growing_again_gives_the_same(grown: Grown) -> None:
     assert msgspec.json.encode(found) == msgspec.json.encode(kept)
 
 
+def test_an_operator_that_takes_too_long_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("npuforge.train.dataset.grow._MOST_S", 0.01)
+    given_up = grow(_SEED, _NUMBER, lessons=0.0)
+    assert not given_up.records
+    assert "took more than 0.01 s" in given_up.reason
+
+
 def test_what_is_evaluated_is_not_grown(grown: Grown) -> None:
     assert not grow(_SEED, _NUMBER, avoid={grown.structure}).records
 

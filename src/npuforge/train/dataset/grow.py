@@ -23,6 +23,7 @@ from npuforge.lower.tiling import Tiling, compute_tiling
 from npuforge.plan import Plan, planner
 from npuforge.train.dataset.faults import faults, seeded
 from npuforge.train.dataset.interpreted import does
+from npuforge.train.dataset.patience import within
 from npuforge.train.dataset.reasoning import reasoning, schedules
 from npuforge.train.dataset.record import (
     Chat,
@@ -41,6 +42,7 @@ from npuforge.train.records import Message, as_messages
 from npuforge.train.structure import structure
 from npuforge.twin.timing.report import TimingReport
 
+_MOST_S = 300.0  # of a processor, for an operator and all that is like it; hardly any takes 30
 _LONGEST = 16_000  # characters of a program; a longer one teaches patience
 _TRIED = 5  # faults tried for each operator
 _BUILT = 1  # of these, how many may get as far as the twin, which takes a second each
@@ -81,7 +83,7 @@ def grow(
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            with LiveModule.of_text(drawn.source, OPERATOR) as live:
+            with within(_MOST_S), LiveModule.of_text(drawn.source, OPERATOR) as live:
                 bench = Bench(live, soc, cases=None if proves else ())
                 grown.structure = structure(bench.canonical)
                 if grown.structure in avoid:
