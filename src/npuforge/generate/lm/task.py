@@ -3,8 +3,8 @@
 
 A kernel does not depend on what its tensors are called, so the model never sees it: sources are
 `xa xb ...`, extents `na nb ...`, values `v0 v1 ...`, in the order in which a kernel computes them,
-and the operator is `op`; numbers are short. The program it writes has the same names and numbers,
-and the writer puts the module's own back.
+and the operator is `op`; numbers are short, and sizes that the module fixes are extents. The
+program it writes has the same names and numbers, and the writer puts the module's own back.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import cast
 from npuforge.errors import UsageError
 from npuforge.generate.lm.numbers import shortened, stand_ins
 from npuforge.generate.lm.ordered import ordered
+from npuforge.generate.lm.sizes import freed
 from npuforge.spec.graph import (
     Argument,
     Extent,
@@ -47,7 +48,7 @@ class Names:
 
 def canonical(graph: Graph) -> tuple[Graph, Names]:
     """The graph in canonical names and order; `UsageError` where it has too many tensors."""
-    graph = ordered(graph)
+    graph = freed(ordered(graph))
     most = max(len(graph.sources), len(_symbols(graph)))
     if most > len(_LETTERS):
         raise UsageError(f"{graph.name} has {most} tensors or extents, too many for the model")
