@@ -83,6 +83,11 @@ def test_the_head_and_the_shapes_are_given(norm: Written) -> None:
         ("tl.relu(v0[:n, :], xa_in[:n, :])", "tl.relux(v0[:n, :], xa_in[:n, :])", "tl.relux"),
         ("tl.relu(v0[:n, :], xa_in[:n, :])", "tl.relu(v0[:n, :], v0[:n])", "TL-"),
         ("tl.relu(v0[:n, :], xa_in[:n, :])", "tl.store(y, v0[:n, :])", "TL-06"),
+        (
+            "tl.relu(v0[:n, :], xa_in[:n, :])",
+            'tl.cast(v0[:n, :], xa_in[:n, :], round="rint")',
+            "a cast of float32 to itself",
+        ),
     ],
 )
 def test_lines_that_cannot_stand(norm: Written, right: str, wrong: str, reason: str) -> None:

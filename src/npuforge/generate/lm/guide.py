@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from npuforge.errors import NpuforgeError
 from npuforge.generate.lm.answer import program_in
 from npuforge.generate.lm.asked import Asked
+from npuforge.generate.lm.casts import idle
 from npuforge.generate.lm.extents import Shapes, shapes_in, strange
 from npuforge.generate.lm.fit import without_fits
 from npuforge.generate.lm.form import complete
@@ -136,7 +137,8 @@ class Guide:
             return Advice(keep=False, reason="outside any kernel")
         # A kernel that is the same for many operators has names of its own.
         tensors = {} if heads[-1][0].endswith(SHARED) else self._known.tensors
-        return _advice(_first(in_kernel(hoisted(filled(kernel)).text, tensors, self._chip)))
+        refused = _first(in_kernel(hoisted(filled(kernel)).text, tensors, self._chip))
+        return _advice(refused or idle(last, kernel))
 
     def _in_host(self, program: str, body: str, last: str, intent: Intent) -> Advice:
         head = self._known.head

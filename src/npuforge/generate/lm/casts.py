@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A cast from a type to itself rounds to whole numbers, or does nothing.
+
+The language has it, for operations that round. No taught program does: of 16,812 casts all change
+the type. A model that has come to the right buffer one line too early writes it.
+"""
+
+from __future__ import annotations
+
+import re
+
+from npuforge.generate.lm.single import arguments
+
+_CAST = re.compile(r"^ +tl\.cast\((.*)\)$")
+_ALLOCATED = re.compile(r"^ +(\w+) = tl\.alloc_ub\(.*dtype=tl\.(\w+)", re.MULTILINE)
+
+
+def idle(line: str, kernel: str) -> str | None:
+    """What is wrong with a cast in a kernel that ends with it."""
+    call = _CAST.match(line)
+    if call is None:
+        return None
+    types = dict(_ALLOCATED.findall(kernel))
+    known = [types.get(one.partition("[")[0]) for one in arguments(call[1])[:2]]
+    if known[0] is None or known.count(known[0]) < 2:
+        return None
+    return f"a cast of {known[0]} to itself"
