@@ -93,9 +93,11 @@ def get_inputs():
 def test_what_eager_execution_dispatches_is_noted(tmp_path: Path) -> None:
     graph = capture(written(tmp_path, DIVERGENCE))
     operations = [entry.op.split(".")[1] for entry in graph.eager]
-    loss = ["log", "t", "mul", "xlogy", "sub", "sum", "div"]
-    assert operations == [*loss, "relu", "mul", "relu", "sin_"]
-    xlogy = graph.eager[3]
+    # Which of two operands PyTorch computes first is its compiler's choice.
+    assert set(operations[2:4]) == {"mul", "xlogy"}
+    rest = ["log", "t", "sub", "sum", "div", "relu", "mul", "relu", "sin_"]
+    assert operations[:2] + operations[4:] == rest
+    xlogy = graph.eager[operations.index("xlogy")]
     assert [tensor.contiguous for tensor in xlogy.inputs] == [False, False]
     assert graph.eager[5].outputs[0].shape == ()
     assert [entry.count for entry in graph.eager] == [1] * 10 + [3]  # three in a row
