@@ -160,6 +160,38 @@ def test_a_buffer_of_another_shape_than_its_value(norm: Written, right: str, wro
     assert "does not fit" in advice.reason
 
 
+@pytest.mark.parametrize(
+    ("right", "wrong", "reason"),
+    [
+        ("n = min(tile, rows - start)", "n = min(tile, rows - begin)", "begin has no value in op"),
+        ("tl.load(xa + start * cols, xa_in[:n, :]", "tl.load(xa + m, xa_in[:n, :]", "m has no"),
+        (
+            "xb_in = tl.alloc_ub(cols, ",
+            "xb_in = tl.alloc_ub((rows, tile), ",
+            "is no buffer of whole",
+        ),
+        ("v1 = tl.alloc_ub((tile, cols), ", "v1 = tl.alloc_ub((cols, tile), ", "is no buffer of"),
+    ],
+)
+def test_what_no_kernel_has_that_goes_about_it_in_this_way(
+    norm: Written, right: str, wrong: str, reason: str
+) -> None:
+    before, found, after = norm.taught.partition(right)
+    assert found
+    rest = after.partition("\n")[0]
+    advice = Guide(norm.asked).line(f"{_answer(norm)}{before}{wrong}{rest}\n")
+    assert not advice.keep
+    assert reason in advice.reason
+
+
+def test_what_all_rows_share_is_read_first(norm: Written, loss: Written) -> None:
+    for one, begins in ((norm, True), (loss, False)):
+        before, head, after = (_answer(one) + one.taught).partition("def op():\n")
+        then = Guide(one.asked).line(before + head).then
+        assert after.startswith(then)
+        assert then.startswith("    with tl.copyin():\n        # xb: ") == begins
+
+
 def test_a_launch_gives_what_was_said(norm: Written) -> None:
     before, launch, _ = norm.taught.rpartition("    op[")
     last = norm.taught[len(before) :].splitlines()[0]

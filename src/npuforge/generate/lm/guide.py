@@ -118,6 +118,8 @@ class Guide:
         advice = self._in_kernel(f"{_KERNEL}\n{head}", last, heads)
         if not advice.keep or not heads:
             return advice
+        if _HEAD.match(last):
+            return Advice(then=intent.opening(heads[-1][0], self._meaning))
         said = intent.line(program, last, heads[-1][0], self._meaning) or self._meaning.of(program)
         return _advice(said)
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 
 from npuforge.generate.lm.counted import elements_of, product
+from npuforge.generate.lm.heads import taken
 from npuforge.generate.lm.meaning import SHARED, Meaning
 from npuforge.generate.lm.purpose import ROWS, STREAM, Purpose, note
 from npuforge.generate.lm.quoted import MARK, buffer_of
@@ -28,7 +29,13 @@ _LOAD = re.compile(r"^ +tl\.load\((\w+)")
 _STORE = re.compile(r"^ +tl\.store\((\w+)", re.MULTILINE)
 _QUOTED = re.compile(rf"^ +{MARK}(\w+) = ", re.MULTILINE)
 _LAUNCH = re.compile(r"^ +(\w+)\[.*\]\((.*)\)$")
+# What kernels take besides what their outlines say: shares of the work, extents, workspaces.
+_USUAL = re.compile(r"per_core|tiles?|units|rounds|share|n[a-z]{1,2}|w\d+")
 _ALLOCATED = re.compile(r"^ +(\w+) = tl\.alloc_(?:ub|mask)\((\(.*?\)|\w+)")
+_SHAPES = {
+    ROWS: re.compile(r"\(tile, \w+\)|tile|cols|\d+|[ne]\w{1,2}"),
+    STREAM: re.compile(r"tile|\d+|[ne]\w{1,2}"),
+}
 
 
 def outline_in(thoughts: str) -> tuple[str, ...]:
@@ -178,12 +185,26 @@ class Intent:
             for name in purpose.reads
         ]
 
+    def opening(self, kernel: str, meaning: Meaning) -> str:
+        """The lines that a kernel begins with, where there is no choice: what all rows share is
+        read before anything else."""
+        purpose = self.kernels.get(kernel)
+        if purpose is None or kernel.endswith(SHARED) or not purpose.leaves or not purpose.reads:
+            return ""
+        first = purpose.reads[0]
+        known = purpose.way.startswith(ROWS) and not is_repeated(purpose, meaning)
+        if not known or first not in meaning.lines or not _is_shared(first, purpose, meaning):
+            return ""
+        return f"    with tl.copyin():\n        {MARK}{meaning.lines[first]}\n"
+
     def line(self, program: str, last: str, kernel: str, meaning: Meaning) -> str | None:
         """What is wrong with the last line of a kernel, the last part of a program."""
         purpose = self.kernels.get(kernel)
         if purpose is None or kernel.endswith(SHARED) or not purpose.leaves:
             return None
         body = program.rpartition(f"def {kernel}(")[2]
+        if (stray := _stray(body, purpose, meaning)) is not None:
+            return f"{stray} has no value in {kernel}"
         if not last:
             left = {purpose.tensor(name) for name in _STORE.findall(body)}
             missing = purpose.leaves.keys() - left
@@ -210,6 +231,18 @@ class Intent:
             if given != wanted:
                 return f"{name} of {kernel} is {wanted}"
         return None
+
+
+def _stray(body: str, purpose: Purpose, meaning: Meaning) -> str | None:
+    """A name that nothing gives a value and that is no parameter: neither a tensor, nor an extent,
+    nor what the outline says that the kernel counts in, nor what every host gives."""
+    if not purpose.way:
+        return None  # a kernel that is the same for many operators, with names of its own
+    for name in taken(line for line in body.splitlines() if line.startswith(" ")):
+        tensor = name in meaning.results or meaning.operations.get(name) == ""
+        if not tensor and name not in purpose.parameters and not _USUAL.fullmatch(name):
+            return name
+    return None
 
 
 def _in_order(values: Iterable[str], meaning: Meaning) -> list[str]:
@@ -242,11 +275,16 @@ def _late(purpose: Purpose, meaning: Meaning) -> str | None:
 
 
 def _misshapen(line: str, purpose: Purpose, meaning: Meaning) -> str | None:
-    """A buffer with an element for each row whose value has another number of them, or the other
-    way round."""
+    """A buffer of a shape that no kernel has which goes about it in this way, or with an element
+    for each row whose value has another number of them, or the other way round."""
     allocated = _ALLOCATED.match(line)
+    if allocated is None:
+        return None
+    for way, shapes in _SHAPES.items():
+        if purpose.way.startswith(way) and not shapes.fullmatch(allocated[2]):
+            return f"{allocated[1]} is no buffer of {way.lower()}"
     rows = product(purpose.parameters.get("rows", ""))
-    if allocated is None or rows is None or not purpose.way.startswith(ROWS):
+    if rows is None or not purpose.way.startswith(ROWS):
         return None
     name, use = buffer_of(allocated[1], meaning.results) or ("", "")
     if use == "fold":
