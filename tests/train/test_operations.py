@@ -10,7 +10,8 @@ import torch
 from tests.generate.lm.taught import THOUGHT, written
 
 from npuforge.cli import main
-from npuforge.train.dataset.operations import operations
+from npuforge.generate.lm.meaning import Known
+from npuforge.train.dataset.operations import joined, operations
 from npuforge.train.records import Chat, Message
 
 
@@ -27,6 +28,17 @@ def test_instructions_and_numbers_are_counted() -> None:
     assert known["mean.dim"].instructions == [["div", "reduce_sum"]]
     assert known["add.Tensor"].numbers == []  # 2.5 is in its line
     assert operations([Chat(messages=messages)] * 9) == {}
+
+
+def test_what_is_known_already_is_added() -> None:
+    before = {"exp": Known([["exp"]], [1.0]), "erf": Known([["erf"]], None), "abs": Known([], [])}
+    after = {"exp": Known([["exp"], ["exp", "select"]], [0.5]), "erf": Known([["erf"]], [2.0])}
+    for one, two in ((before, after), (after, before)):
+        assert joined(one, two) == {
+            "abs": Known([], []),
+            "erf": Known([["erf"]], None),
+            "exp": Known([["exp"], ["exp", "select"]], [0.5, 1.0]),
+        }
 
 
 def test_files_that_cannot_be_read_leave_nothing(

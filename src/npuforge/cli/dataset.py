@@ -166,14 +166,18 @@ def prefer(
 @dataset.command()
 @click.argument("records", nargs=-1, required=True, type=click.Path(path_type=Path, dir_okay=False))
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="A new file, JSON.")
-def operations(records: tuple[Path, ...], out: Path) -> None:
+@click.option("--also", is_flag=True, help="With what the package knows already.")
+def operations(records: tuple[Path, ...], out: Path, also: bool) -> None:
     """Count what each operation is done with in the programs of RECORDS (kernels and variants): the
     instructions and numbers that the guide holds a model's lines against."""
+    from npuforge.generate.lm.meaning import known_operations  # noqa: PLC0415 (takes a while)
     from npuforge.train.dataset import operations as counting  # noqa: PLC0415 (imports torch)
     from npuforge.train.records import Chat, read  # noqa: PLC0415
 
     chats = read(records, Chat)
     with new_file(out) as file:
         known = counting.operations(chats)
+        if also:
+            known = counting.joined(known, known_operations())
         file.write(msgspec.json.format(msgspec.json.encode(known), indent=1) + b"\n")
     click.echo(f"{len(known)} operations: {out}")

@@ -8,7 +8,7 @@ is left out, and so are the numbers of operations that divide by an extent, whic
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from npuforge.generate.lm.dataflow import MOVING
@@ -40,6 +40,18 @@ def operations(records: Iterable[Chat]) -> dict[str, Known]:
             seen[operation].numbers |= numbers
     often = {name: one for name, one in seen.items() if one.instructions.total() >= _LEAST}
     return {name: often[name].known() for name in sorted(often)}
+
+
+def joined(known: Mapping[str, Known], other: Mapping[str, Known]) -> dict[str, Known]:
+    """What either knows."""
+    found = {**other, **known}
+    for name in known.keys() & other.keys():
+        one, two = known[name], other[name]
+        ways = {tuple(way) for way in (*one.instructions, *two.instructions)}
+        numbers = {*(one.numbers or ()), *(two.numbers or ())}
+        few = one.numbers is not None and two.numbers is not None and len(numbers) <= _MOST_NUMBERS
+        found[name] = Known(sorted(map(list, ways)), sorted(numbers) if few else None)
+    return dict(sorted(found.items()))
 
 
 def _done(record: Chat) -> Iterator[tuple[str, frozenset[str], frozenset[float]]]:
