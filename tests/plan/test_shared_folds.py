@@ -5,8 +5,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 import torch
 from tests.plan.modules import agree
+
+from npuforge.plan import PlanError
 
 
 def normal(*shape: int, seed: int = 0) -> torch.Tensor:
@@ -86,3 +89,13 @@ def test_rows_of_many_small_buffers_fit_too() -> None:
         return torch.nn.functional.one_hot(label, 101).to(torch.float32)
 
     agree(one_hot, [torch.arange(8009) * 7 % 101])
+
+
+def test_a_fold_of_a_fold_of_other_axes_of_a_fold_comes_to_an_end() -> None:
+    def chained(x: Any, p: Any) -> Any:
+        centred = p * (x - x.abs().amax(dim=-2, keepdim=True))
+        spread = torch.sqrt(centred.var(dim=-3, unbiased=False) + 1e-08)
+        return torch.sqrt(spread.pow(2).sum(dim=0) + 1e-05)
+
+    with pytest.raises(PlanError, match="in steps"):  # and says why, as long as it cannot be done
+        agree(chained, [normal(5, 16, 16), normal(16)])

@@ -16,7 +16,7 @@ from npuforge.plan.launch import Demand, KernelName, Launch, Program
 from npuforge.plan.levels import Level, merged, substitute
 from npuforge.plan.nest import Access, Axis, Nest, needed, nest_of
 from npuforge.plan.operands import Root, by_shape, host_parameters, identifier, source_names
-from npuforge.plan.plan import Operand, Plan, Variant
+from npuforge.plan.plan import Operand, Plan, PlanError, Variant
 from npuforge.plan.reads import all_tensors, in_step, read_tensors, reductions
 from npuforge.plan.room import Fit, fit_of
 from npuforge.plan.special import Job, writer_of
@@ -75,15 +75,19 @@ class Planner:
             return
         if len(sets) == 1 and (self.within_tiles(roots) or self.in_two_loops(roots)):
             return
-        inner = min(sets, key=lambda folds: _depth(probe, folds))
-        level = Level(probe, inner)
-        found = level.frontier([value for value, _ in roots])
-        if len(sets) == 1 and all(any(value is v for v in found) for value, _ in roots):
-            deeper = level.inside([value for value, _ in roots]) or _narrower(roots)
-            if not deeper:
+        values = [value for value, _ in roots]
+        for inner in sorted(sets, key=lambda folds: _depth(probe, folds)):
+            level = Level(probe, inner)
+            found = level.frontier(values)
+            if found and not _among(values, found):
+                break  # else the same would be computed for ever
+        else:
+            found = level.inside(values) or _narrower(roots)
+            if not found and len(sets) > 1:
+                raise PlanError("folds over several axes that do not come apart")
+            if not found:
                 self.fold(roots)
                 return
-            found = deeper
         self.hold(found, roots)
 
     def in_pieces(self, roots: Sequence[Root], nest: Nest) -> bool:
@@ -464,6 +468,11 @@ def _put_together(graph: Graph, soc: str, choice: Choice) -> tuple[Program, tupl
         planner.compute(group)
     planner.update(updates)
     return program, operands
+
+
+def _among(values: Sequence[Value], found: Sequence[Value]) -> bool:
+    """Whether all of these were found."""
+    return all(any(value is one for one in found) for value in values)
 
 
 def _narrower(roots: Sequence[Root]) -> list[Value]:
