@@ -350,15 +350,12 @@ def _access(value: Load, labels: Labels) -> Access:
     return Access(value.tensor, value.offset, strides)
 
 
-def reads(
-    value: Value, labels: Labels, seen: set[tuple[int, Labels]] | None = None
-) -> Iterator[Access]:
-    """Reads of a value at these axes, reductions left out; with `seen`, what is shared only once,
-    as there may be very many ways to it."""
-    if seen is not None:
-        if (id(value), labels) in seen:
-            return
-        seen.add((id(value), labels))
+def reads(value: Value, labels: Labels, seen: set[tuple[int, Labels]]) -> Iterator[Access]:
+    """Reads of a value at these axes, reductions left out, and what was `seen` before: there may be
+    very many ways to what is shared."""
+    if (id(value), labels) in seen:
+        return
+    seen.add((id(value), labels))
     match value:
         case Load():
             yield _access(value, labels)

@@ -89,6 +89,11 @@ class Node:
     types: list[TensorType | None]
 
     @property
+    def word(self) -> str:
+        """The operation as people say it: `mul.Tensor`, and `exp` where there is one form only."""
+        return self.op.removeprefix("aten.").removesuffix(".default")
+
+    @property
     def type(self) -> TensorType:
         """The type of the only (or first) result."""
         found = self.types[0]

@@ -54,7 +54,7 @@ def _fixed(sources: list[Source]) -> Iterator[tuple[int, tuple[str, int]]]:
 
 def _independent(graph: Graph, fixed: Mapping[int, object]) -> bool:
     """Whether nothing follows from these numbers but themselves."""
-    if any(_short(node) in _COUNTING for node in graph.nodes):
+    if any(node.word in _COUNTING for node in graph.nodes):
         return False
     kinds = [source.type for source in graph.sources]
     kinds += [kind for node in graph.nodes for kind in node.types if kind is not None]
@@ -75,7 +75,7 @@ def _typed(kind: TensorType, names: Mapping[int, str]) -> TensorType:
 
 
 def _node(node: Node, names: Mapping[int, str]) -> Node:
-    args = [_sized(one, names) for one in node.args] if _short(node) in _SIZED else node.args
+    args = [_sized(one, names) for one in node.args] if node.word in _SIZED else node.args
     types = [_typed(kind, names) if kind is not None else None for kind in node.types]
     return Node(node.name, node.op, args, node.kwargs, types)
 
@@ -86,7 +86,3 @@ def _sized(argument: Argument, names: Mapping[int, str]) -> Argument:
     if isinstance(argument, int) and not isinstance(argument, bool) and argument in names:
         return Extent(names[argument], argument)
     return argument
-
-
-def _short(node: Node) -> str:
-    return node.op.removeprefix("aten.").removesuffix(".default")

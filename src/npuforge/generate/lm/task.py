@@ -109,8 +109,7 @@ def task_text(graph: Graph) -> str:
         named = {key: given for key, given in node.kwargs.items() if key not in _NOWHERE}
         shown = [*map(_shown, node.args), *(f"{k}={_shown(v)}" for k, v in named.items())]
         types = " ".join(_typed(kind) if kind else "-" for kind in node.types)
-        op = node.op.removeprefix("aten.").removesuffix(".default")
-        lines.append(f"{node.name} = {op}({', '.join(shown)}): {types}")
+        lines.append(f"{node.name} = {node.word}({', '.join(shown)}): {types}")
     updated = [
         f"{result.name} -> {result.mutates}" if result.mutates else result.name
         for result in graph.results

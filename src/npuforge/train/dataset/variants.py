@@ -68,21 +68,21 @@ def _other(node: Node, types: dict[str, TensorType], rng: random.Random) -> Node
     known = swaps()
     if _is_unary(node, types):
         return replace(node, op=_op(rng.choice(known.unary)))
-    if _short(node) in known.binary and not node.kwargs and _is_float(node, types):
+    if node.word in known.binary and not node.kwargs and _is_float(node, types):
         return replace(node, op=_op(rng.choice(known.binary)))
-    if _short(node) in known.extreme and not node.kwargs and _is_even(node, types):
+    if node.word in known.extreme and not node.kwargs and _is_even(node, types):
         return replace(node, op=_op(rng.choice(known.extreme)))
-    word, _, overload = _short(node).partition(".")
+    word, _, overload = node.word.partition(".")
     if word in known.compared and overload in {"Scalar", "Tensor"}:
         return replace(node, op=f"aten.{rng.choice(known.compared)}.{overload}")
-    if _short(node) in known.folded and not node.kwargs and _is_float(node, types):
+    if node.word in known.folded and not node.kwargs and _is_float(node, types):
         return replace(node, op=_op(rng.choice(known.folded)))
     return node
 
 
 def _numbered(node: Node, rng: random.Random) -> Node:
     """Other numbers where numbers are operands."""
-    if _short(node) not in swaps().numbered:
+    if node.word not in swaps().numbered:
         return node
     return replace(
         node,
@@ -193,7 +193,7 @@ def _is_unary(node: Node, types: dict[str, TensorType]) -> bool:
     if len(node.args) != 1 or node.kwargs or not isinstance(node.args[0], Ref):
         return False
     kind = types.get(node.name)
-    known = _short(node) in swaps().unary and kind is not None and kind.dtype in _FLOATS
+    known = node.word in swaps().unary and kind is not None and kind.dtype in _FLOATS
     return known and types.get(node.args[0].ref) == kind
 
 
@@ -201,10 +201,6 @@ def _is_even(node: Node, types: dict[str, TensorType]) -> bool:
     """Whether both operands are tensors of the result's type."""
     kinds = [types.get(one.ref) if isinstance(one, Ref) else None for one in node.args]
     return len(kinds) == 2 and kinds[0] is not None and kinds == [types.get(node.name)] * 2
-
-
-def _short(node: Node) -> str:
-    return node.op.removeprefix("aten.").removesuffix(_DEFAULT)
 
 
 def _op(word: str) -> str:
