@@ -21,6 +21,7 @@ from npuforge.train.dataset.assemble import FILES, MOST_ALIKE, assemble, held_ou
 from npuforge.train.dataset.documents import document_records
 from npuforge.train.dataset.faults import faults, seeded
 from npuforge.train.dataset.grow import Grown, grow
+from npuforge.train.dataset.patience import TooLongError, within
 from npuforge.train.dataset.record import Chat, GrownTask, Origin, Preference
 from npuforge.train.dataset.vendor import stated_tiling
 from npuforge.train.evaluate.structures import evaluated
@@ -94,6 +95,21 @@ def test_growing_again_gives_the_same(grown: Grown) -> None:
     assert msgspec.json.encode(found) == msgspec.json.encode(kept)
 
 
+def test_an_end_that_nobody_makes_anything_of_comes_again() -> None:
+    ends = 0
+    with pytest.raises(TooLongError, match=r"more than 0\.02 s"), within(0.02):
+        while True:
+            try:
+                while True:
+                    pass
+            except TooLongError:
+                ends += 1
+                if ends == 2:
+                    raise
+
+
+# An end may come where nothing can be raised, as in a callback of the collector, and comes again.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_an_operator_that_takes_too_long_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("npuforge.train.dataset.grow._MOST_S", 0.01)
     given_up = grow(_SEED, _NUMBER, lessons=0.0)
