@@ -206,6 +206,14 @@ def test_softmax_down_the_columns() -> None:
     agree(lambda x: torch.softmax(x, 1), [normal(3, 20, 500)], [normal(2, 20, 37)])
 
 
+def test_columns_are_folded_under_a_mask_of_one_row() -> None:
+    def last_of(x: Any) -> Any:
+        kept = torch.arange(x.shape[-1]) >= x.shape[-1] - 4
+        return torch.where(kept, x, 0.5).sum(0)
+
+    agree(last_of, [normal(32, 168)], [normal(9, 70)])
+
+
 @pytest.mark.parametrize("axes", [(0,), (1,), (2,), (0, 2), (0, 1, 2), (1, 2)])
 def test_sums_over_any_axes(axes: tuple[int, ...]) -> None:
     agree(

@@ -14,7 +14,7 @@ from npuforge.plan.expand import expand
 from npuforge.plan.folds import Parts, can_pass_twice, folded, parallel_pieces, state_count
 from npuforge.plan.launch import Demand, KernelName, Launch, Program
 from npuforge.plan.levels import Level, merged, substitute
-from npuforge.plan.nest import Access, Axis, Nest, needed, nest_of
+from npuforge.plan.nest import Access, Axis, Item, Nest, needed, nest_of
 from npuforge.plan.operands import Root, by_shape, host_parameters, identifier, source_names
 from npuforge.plan.plan import Operand, Plan, PlanError, Variant
 from npuforge.plan.reads import all_tensors, in_step, read_tensors, reductions
@@ -186,7 +186,7 @@ class Planner:
         elif len(axes) > 1 and axis == axes[-2] and extent * each * 64 <= self.choice.room:
             if places:
                 return False
-            if any(item.dtype == "bool" and axis in item.axes for item in nest.items):
+            if any(_masked(item) and axis in item.axes for item in nest.items):
                 return False  # a mask of two dimensions has whole rows only
             again = any(axis in store.access.strides for store in nest.stores)
             if nest.sizes[axis].known is None and not again and extent > _FEW:
@@ -353,13 +353,15 @@ def _turned_under_masks(nest: Nest) -> list[Value]:
     """What lies turned in memory beside masks: a mask of two dimensions has whole rows only, which
     a turned tile has not, so it is laid straight first."""
     axes = nest.order()
-    masked = any(
-        item.kind == "map" and "bool" in {item.dtype, *(arg.dtype for arg in item.args)}
-        for item in nest.items
-    )
+    masked = any(item.kind == "map" and _masked(item) for item in nest.items)
     if not masked or any(_backwards(access, axes) for access in nest.accesses):
         return []
     return nest.loaded(lambda access: _turned(access, axes))
+
+
+def _masked(item: Item) -> bool:
+    """Whether a mask of the item's shape is computed or, however it was before, read."""
+    return "bool" in {item.dtype, *(arg.dtype for arg in item.args)}
 
 
 def _backwards(access: Access, axes: Sequence[Axis]) -> bool:
