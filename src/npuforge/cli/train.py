@@ -177,6 +177,23 @@ def _report(run: Run, out: Path, json_out: str | None) -> int:
 
 
 @train.command()
+@click.argument("model")
+@click.argument("out", type=_FOLDER)
+@click.option("--tokenizer", required=True, type=_FOLDER, help="The vocabulary it gets.")
+@click.option("--layers", type=click.IntRange(min=2), help="How many are kept; else all.")
+def graft(model: str, out: Path, tokenizer: Path, layers: int | None) -> int:
+    """Put MODEL, pretrained on other words, on a tokenizer of kernels: the folder OUT, to train."""
+    from npuforge.train import graft as grafting  # noqa: PLC0415 (--help needs none of this)
+
+    made = grafting.graft(model, tokenizer, layers, out)
+    console(None).print(
+        f"{out}: {made.parameters / 1e6:.1f} million parameters, {len(made.layers)} layers,"
+        f" {made.known} tokens that it knew"
+    )
+    return 0
+
+
+@train.command()
 @click.argument("folder", type=_FOLDER)
 @click.argument("out", type=_FILE)
 @click.option(

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A pretrained model on another vocabulary."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+
+from npuforge.cli import main
+from npuforge.errors import UsageError
+from npuforge.train import tokenizer
+from npuforge.train.graft import graft
+from npuforge.train.models import open_model
+
+TEXT = "def op(x0, y):\n    tl.store(y, tl.exp(x0))\n"
+
+
+@pytest.fixture(scope="module")
+def pretrained(folder: Path) -> Path:
+    """Five layers, on the tokenizer of the other tests."""
+    config = (folder / "tiny.toml").read_text().replace("layers = 2", "layers = 5")
+    (folder / "five.toml").write_text(config)
+    torch.manual_seed(2)
+    opened = open_model(str(folder / "five.toml"), folder / "tokenizer", "sdpa")
+    opened.model.save_pretrained(folder / "five")
+    opened.tokenizer.save_pretrained(folder / "five")
+    return folder / "five"
+
+
+@pytest.fixture(scope="module")
+def larger(folder: Path) -> Path:
+    """A tokenizer with words that the other has not."""
+    chat = [
+        {"role": "user", "content": "tl.gather tl.gather"},
+        {"role": "assistant", "content": "gather_blocks"},
+    ]
+    (folder / "more.jsonl").write_text(json.dumps({"messages": chat}) + "\n")
+    tokenizer.fit([folder / "chat.jsonl", folder / "more.jsonl"], 372, folder / "larger")
+    return folder / "larger"
+
+
+def test_the_same_vocabulary_and_layers_are_the_same_model(
+    pretrained: Path, folder: Path, tmp_path: Path
+) -> None:
+    made = graft(str(pretrained), folder / "tokenizer", None, tmp_path / "same")
+    before, after = (open_model(str(one), None, "sdpa") for one in (pretrained, tmp_path / "same"))
+    assert made.layers == [0, 1, 2, 3, 4]
+    assert made.known == len(before.tokenizer)
+    tokens = torch.tensor([before.tokenizer(TEXT)["input_ids"]])
+    assert torch.equal(before.model(tokens).logits, after.model(tokens).logits)
+
+
+def test_a_new_token_means_what_its_text_meant(
+    pretrained: Path, larger: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "made"
+    assert main(["train", "graft", str(pretrained), str(out), "--tokenizer", str(larger)]) == 0
+    before, after = (open_model(str(one), None, "sdpa") for one in (pretrained, out))
+    old, new = (one.model.get_input_embeddings().weight for one in (before, after))
+    known = before.tokenizer.get_vocab()
+    added = {name: at for name, at in after.tokenizer.get_vocab().items() if name not in known}
+    assert added
+    for at in added.values():
+        pieces = before.tokenizer(after.tokenizer.decode([at]))["input_ids"]
+        assert len(pieces) > 1
+        assert torch.allclose(new[at], old[pieces].mean(0))
+    for name, at in after.tokenizer.get_vocab().items():
+        if name in known:
+            assert torch.equal(new[at], old[known[name]])
+    assert after.model.config.eos_token_id == after.tokenizer.eos_token_id
+
+
+def test_layers_are_kept_evenly_with_the_first_and_the_last(
+    pretrained: Path, folder: Path, tmp_path: Path
+) -> None:
+    made = graft(str(pretrained), folder / "tokenizer", 3, tmp_path / "three")
+    assert made.layers == [0, 2, 4]
+    before, after = (open_model(str(one), None, "sdpa") for one in (pretrained, tmp_path / "three"))
+    for place, layer in enumerate(made.layers):
+        kept = after.model.model.layers[place].state_dict()
+        for name, weights in before.model.model.layers[layer].state_dict().items():
+            assert torch.equal(weights, kept[name])
+    with pytest.raises(UsageError, match="has 5 layers: keep 2 to 5"):
+        graft(str(pretrained), folder / "tokenizer", 6, tmp_path / "six")
