@@ -30,6 +30,30 @@ def test_instructions_and_numbers_are_counted() -> None:
     assert operations([Chat(messages=messages)] * 9) == {}
 
 
+class _Linear(torch.nn.Module):
+    def __init__(self, slope: float, power: float) -> None:
+        super().__init__()
+        self.slope, self.power = slope, power
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return (self.slope * x).abs() ** self.power
+
+
+def test_numbers_that_an_operation_is_given_are_in_its_instructions_or_not() -> None:
+    programs = [written(_Linear(1.5 + n / 8, n % 2 + 2), torch.randn(8, 40)) for n in range(10)]
+    chats = [
+        Chat(messages=[Message("user", one.asked), Message("assistant", THOUGHT + one.taught)])
+        for one in programs
+    ]
+    known = operations(chats)
+    assert known["mul.Tensor"].says is True
+    assert known["pow.Tensor_Scalar"].says is None  # two numbers are too few to tell
+    assert operations(chats[:1] * 10)["mul.Tensor"].says is None
+    yes, no, unknown = (Known([], [], says) for says in (True, False, None))
+    for one, two, both in ((yes, no, False), (unknown, yes, True), (unknown, unknown, None)):
+        assert joined({"mul": one}, {"mul": two})["mul"].says is both
+
+
 def test_what_is_known_already_is_added() -> None:
     before = {"exp": Known([["exp"]], [1.0]), "erf": Known([["erf"]], None), "abs": Known([], [])}
     after = {"exp": Known([["exp"], ["exp", "select"]], [0.5]), "erf": Known([["erf"]], [2.0])}

@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 import torch
 from tests.generate.lm.taught import Loss, Norm, Written, advised, written
 
+from npuforge.generate.lm.asked import Asked
 from npuforge.generate.lm.guide import Guide
 
 _THOUGHT = "<think>\n4.0 KB in\n</think>\n"
@@ -156,6 +159,19 @@ def test_a_question_about_elements_the_language_lacks_gives_no_head() -> None:
     guide = Guide("xa: complex64[na]\nv0 = exp(xa): complex64[na]\nreturn v0\n")
     before = f"{_THOUGHT}{_KERNEL}def op():\n    tl.store(y, z)\n"
     assert guide.line(f"{before}\n\ndef op_host(\n").then == ""
+
+
+def test_the_head_has_extents_by_name_and_no_tensor_that_does_not_matter() -> None:
+    asked = (
+        "xa: float32[nb]\nxb: float32[nd]\nxc: float32[nc]\nxd: float32[na, nb, nc]\n"
+        "where na=2, nb=4, nc=8, nd=5\nv0 = mul.Tensor(xd, xc): float32[na, nb, nc]\nreturn v0\n"
+    )
+    head = Asked.read(asked).head
+    assert head is not None
+    taken = re.findall(r"^    (\w+): tl", head, re.MULTILINE)
+    assert taken == ["xa", "xc", "xd", "y"]  # nb is an extent of xa first
+    extents = re.findall(r"^    (n\w = .*)$", head, re.MULTILINE)
+    assert extents == ["na = xd.shape[0]", "nb = xa.shape[0]", "nc = xc.shape[0]"]
 
 
 def test_what_follows_from_the_shapes_is_given_whenever_the_host_begins(norm: Written) -> None:

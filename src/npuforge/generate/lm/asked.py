@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -17,6 +18,7 @@ from npuforge.tile.source import NOWHERE
 _TENSOR = re.compile(r"^(\w+): (\w+)\[(.*)\]$")
 _VALUE = re.compile(r"^(\w+) = .*: (\w+)\[([^\[\]]*)\]$")
 _SYMBOL = re.compile(r"\bn[a-z]{1,2}\b")
+_NAME = re.compile(r"\b[xn][a-z]{1,2}\b")
 _KINDS = {"in": "input", "out": "output", "inout": "inout"}
 
 
@@ -32,6 +34,7 @@ class Asked:
     @classmethod
     def read(cls, text: str) -> Asked:
         lines = lines_of(text)
+        text = _read(text)
         head = list(_parameters(text))
         tensors = {
             name: Tensor(name, dtypes.find(dtype), role, None, NOWHERE)
@@ -47,6 +50,18 @@ class Asked:
         return cls(lines, tensors, _head(head, text) if known else None)
 
 
+def _read(text: str) -> str:
+    """Without tensors of which neither elements nor extents matter: programs do not take these."""
+    lines = [line for line in text.splitlines() if not line.startswith("where ")]
+    named = Counter(name for line in lines for name in set(_NAME.findall(line)))
+    unread = {
+        line
+        for line in lines
+        if _TENSOR.match(line) and all(named[name] == 1 for name in _NAME.findall(line))
+    }
+    return "".join(f"{line}\n" for line in text.splitlines() if line not in unread)
+
+
 def _shapes(text: str) -> dict[str, list[str]]:
     """Extents of the tensors that are read."""
     found = (_TENSOR.match(line) for line in text.splitlines())
@@ -57,7 +72,8 @@ def _preamble(text: str) -> Iterator[str]:
     """Numbers of the extents, and the shapes that follow from them, as the planner writes them."""
     shapes = _shapes(text)
     places = _places(shapes)
-    yield from (f"    {name} = {place}" for name, place in places.items())
+    in_order = sorted(places, key=lambda name: (len(name), name))
+    yield from (f"    {name} = {places[name]}" for name in in_order)
     for tensor, extents in shapes.items():
         pairs = [(f"{tensor}.shape[{axis}]", extent) for axis, extent in enumerate(extents)]
         wrong = [f"{place} == {extent}" for place, extent in pairs if places.get(extent) != place]

@@ -19,9 +19,10 @@ def elements_of(line: str) -> Count | None:
 
 
 def extents_of(line: str) -> list[str]:
-    """Of the one tensor that a line is about; nothing where there are several."""
+    """Of the one tensor that a line is about; nothing where there are several. A number has an
+    axis of one."""
     found = _TYPE.findall(line.rpartition("): ")[2] if " = " in line else line)
-    return found[0].split(", ") if len(found) == 1 else []
+    return (found[0] or "1").split(", ") if len(found) == 1 else []
 
 
 def product(text: str) -> Count | None:

@@ -15,11 +15,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import takewhile
 
+from npuforge.generate.lm.buffers import misshapen, overrun
 from npuforge.generate.lm.counted import elements_of, product
 from npuforge.generate.lm.heads import taken
 from npuforge.generate.lm.meaning import SHARED, Meaning
 from npuforge.generate.lm.purpose import ROWS, STREAM, Purpose, note
-from npuforge.generate.lm.quoted import MARK, buffer_of
+from npuforge.generate.lm.quoted import MARK
 from npuforge.generate.lm.single import arguments
 from npuforge.generate.lm.worked_on import is_repeated, uncounted
 
@@ -31,11 +32,6 @@ _QUOTED = re.compile(rf"^ +{MARK}(\w+) = ", re.MULTILINE)
 _LAUNCH = re.compile(r"^ +(\w+)\[.*\]\((.*)\)$")
 # What kernels take besides what their outlines say: shares of the work, extents, workspaces.
 _USUAL = re.compile(r"per_core|tiles?|units|rounds|share|n[a-z]{1,2}|w\d+")
-_ALLOCATED = re.compile(r"^ +(\w+) = tl\.alloc_(?:ub|mask)\((\(.*?\)|\w+)")
-_SHAPES = {
-    ROWS: re.compile(r"\(tile, \w+\)|tile|cols|\d+|[ne]\w{1,2}"),
-    STREAM: re.compile(r"tile|\d+|[ne]\w{1,2}"),
-}
 
 
 def outline_in(thoughts: str) -> tuple[str, ...]:
@@ -218,7 +214,7 @@ class Intent:
             said = _in_order(_QUOTED.findall(body), meaning)
             if said != _in_order(purpose.computes, meaning)[: len(said)]:
                 return f"{said[-1]} is not what {kernel} computes next"
-        return _misshapen(last, purpose, meaning)
+        return misshapen(last, purpose, meaning) or overrun(last, body)
 
     def launch(self, last: str, kernel: str, names: list[str]) -> str | None:
         """What is wrong with a launch of a kernel of these parameters."""
@@ -272,31 +268,3 @@ def _late(purpose: Purpose, meaning: Meaning) -> str | None:
             return f"{name} is shared and read too late"
         parted = parted or elements >= rows
     return None
-
-
-def _misshapen(line: str, purpose: Purpose, meaning: Meaning) -> str | None:
-    """A buffer of a shape that no kernel has which goes about it in this way, or with an element
-    for each row whose value has another number of them, or the other way round."""
-    allocated = _ALLOCATED.match(line)
-    if allocated is None:
-        return None
-    for way, shapes in _SHAPES.items():
-        if purpose.way.startswith(way) and not shapes.fullmatch(allocated[2]):
-            return f"{allocated[1]} is no buffer of {way.lower()}"
-    rows = product(purpose.parameters.get("rows", ""))
-    if rows is None or not purpose.way.startswith(ROWS):
-        return None
-    name, use = buffer_of(allocated[1], meaning.results) or ("", "")
-    if use == "fold":
-        return None
-    elements = elements_of(meaning.lines.get(name, ""))
-    if elements is None or is_repeated(purpose, meaning):
-        return None
-    shape = allocated[2]
-    if shape == "tile":
-        right = elements == rows
-    elif shape.startswith("(tile, "):
-        right = elements > rows
-    else:
-        right = not rows or not elements >= rows
-    return None if right else f"{name} does not fit {allocated[0].strip()}"

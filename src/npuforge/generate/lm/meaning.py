@@ -39,6 +39,7 @@ _PICKING = re.compile(
     r"|diagonal|sort|topk|cum|.*pool|upsample|reflection|replication)"
 )
 _SEVERAL = re.compile(r"\): \w+\[.*\] \w+\[")  # results of one operation, each computed its own way
+_NUMBER = re.compile(r"-?\d+(?:\.\d*)?(?:e[-+]?\d+)?")
 VIEW = "view"  # any of them
 _HEAD = re.compile(r"^def (\w+)\(")
 _ORDERED = frozenset({"sub", "div", "pow", "floor_mod", "select"})
@@ -51,6 +52,7 @@ class Known(msgspec.Struct, frozen=True):
 
     instructions: list[list[str]]
     numbers: list[float] | None  # of those that are not in its line; nothing where any may be
+    says: bool | None = None  # whether its instructions have all numbers it is given, if known
 
 
 @cache
@@ -76,7 +78,7 @@ class Meaning:
         for name, line in lines.items():
             operation = _OPERATION.match(line)
             operations[name] = operation[1] if operation is not None else ""
-            given = arguments(line.partition("(")[2].rpartition("): ")[0]) if operation else []
+            given = _given(line) if operation else []
             said = ", ".join(given[1:] if _SHAPED.match(operations[name]) else given)
             found = dict.fromkeys(_OPERANDS.findall(said))
             operands[name] = tuple(one for one in found if one in lines)
@@ -156,6 +158,11 @@ class Meaning:
         """Numbers in the lines of values."""
         return set[float]().union(*(numbers_in(self.lines[name]) for name in between))
 
+    def given(self, between: Iterable[str]) -> set[float]:
+        """Numbers that operations which need instructions are given as operands."""
+        named = (self.lines[name] for name in between if self.computes(name))
+        return {abs(float(one)) for line in named for one in _given(line) if _NUMBER.fullmatch(one)}
+
     def _strangers(self, value: str, leaves: Iterable[str]) -> list[str]:
         known = self.ancestors[value]
         found = [one for one in sorted(leaves) if one not in known]
@@ -178,6 +185,9 @@ class Meaning:
         strange = made.numbers - self.numbers(between).union(*(one or () for one in own))
         if strange and None not in own:
             return f"{min(strange)} is no number of {operations[0]}"
+        missed = self.given(between) - made.numbers if exact else None
+        if missed and taught[operations[0]].says:
+            return f"{min(missed)} is a number of {operations[0]}"
         return self._disordered(between, made) if exact and found <= _ORDERED else None
 
     def _disordered(self, between: list[str], made: Made) -> str | None:
@@ -185,10 +195,14 @@ class Meaning:
         name = next((one for one in between if not _VIEWS.match(self.operations[one])), "")
         if not name:
             return None
-        given = arguments(self.lines[name].partition("(")[2].rpartition("): ")[0])
-        for said, leaves in zip(given, made.order, strict=False):
+        for said, leaves in zip(_given(self.lines[name]), made.order, strict=False):
             operand = _OPERANDS.fullmatch(said)
             known = self.ancestors[operand[0]] | {operand[0]} if operand is not None else _NOTHING
             if not leaves <= known:
                 return f"{said} is not {min(leaves)}"
         return None
+
+
+def _given(line: str) -> list[str]:
+    """What the operation of a line is given."""
+    return arguments(line.partition("(")[2].rpartition("): ")[0])

@@ -10,7 +10,8 @@ from npuforge.generate.lm.single import arguments
 
 _PARAMETER = re.compile(r"^(\w+) = (.+?)(?:: \w+\[.*\])?$")
 _LEFT = re.compile(r"^(\w+)(?: = (\w+))?(?:: \w+\[.*\])?$")
-ROWS, STREAM = "Whole rows", "A stream"  # how the ways begin that are looked into
+# How the ways begin that are looked into.
+ROWS, STREAM, COLUMNS = "Whole rows", "A stream", "All rows of a few columns"
 
 
 @dataclass(slots=True)

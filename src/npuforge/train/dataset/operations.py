@@ -11,33 +11,42 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from npuforge.generate.lm.dataflow import MOVING
+from npuforge.generate.lm.dataflow import MOVING, Made
 from npuforge.generate.lm.grammar import ENDED
 from npuforge.generate.lm.meaning import Known, Meaning
 from npuforge.train.records import Chat
 
 _LEAST = 10  # times an operation must be seen
 _MOST_NUMBERS = 12
+_SAID = 0.995  # share of the times that an operation's instructions have all numbers of its line
 
 
 @dataclass(slots=True)
 class _Seen:
     instructions: Counter[frozenset[str]] = field(default_factory=Counter)
     numbers: set[float] = field(default_factory=set)
+    given: Counter[frozenset[float]] = field(default_factory=Counter)  # numbers, as operands
+    said: int = 0  # times that its instructions had all of them
 
     def known(self) -> Known:
         ways = (sorted(way) for way, count in self.instructions.items() if count > 1)
         few = len(self.numbers) <= _MOST_NUMBERS
-        return Known(sorted(ways), sorted(self.numbers) if few else None)
+        varied = len(self.given) >= _LEAST  # the same number again tells nothing
+        says = self.said >= _SAID * self.given.total() if varied else None
+        return Known(sorted(ways), sorted(self.numbers) if few else None, says)
 
 
 def operations(records: Iterable[Chat]) -> dict[str, Known]:
     """By operation, those that were seen often enough."""
     seen: defaultdict[str, _Seen] = defaultdict(_Seen)
     for record in records:
-        for operation, instructions, numbers in _done(record):
-            seen[operation].instructions[instructions] += 1
-            seen[operation].numbers |= numbers
+        for operation, made, given, others in _done(record):
+            one = seen[operation]
+            one.instructions[made.instructions - MOVING] += 1
+            one.numbers |= made.numbers - others
+            if given:
+                one.given[frozenset(given)] += 1
+                one.said += given <= made.numbers
     often = {name: one for name, one in seen.items() if one.instructions.total() >= _LEAST}
     return {name: often[name].known() for name in sorted(often)}
 
@@ -50,12 +59,15 @@ def joined(known: Mapping[str, Known], other: Mapping[str, Known]) -> dict[str, 
         ways = {tuple(way) for way in (*one.instructions, *two.instructions)}
         numbers = {*(one.numbers or ()), *(two.numbers or ())}
         few = one.numbers is not None and two.numbers is not None and len(numbers) <= _MOST_NUMBERS
-        found[name] = Known(sorted(map(list, ways)), sorted(numbers) if few else None)
+        numbered = sorted(numbers) if few else None
+        says = {one.says, two.says} - {None}
+        found[name] = Known(sorted(map(list, ways)), numbered, all(says) if says else None)
     return dict(sorted(found.items()))
 
 
-def _done(record: Chat) -> Iterator[tuple[str, frozenset[str], frozenset[float]]]:
-    """Where a program computes a single operation of the question: how, and with what numbers."""
+def _done(record: Chat) -> Iterator[tuple[str, Made, set[float], set[float]]]:
+    """Where a program computes a single operation of the question: how, the numbers that it was
+    given, and all those of the question."""
     meaning = Meaning.read(record.messages[-2].content)
     program = record.messages[-1].content.partition(f"{ENDED}\n")[2]
     for step in (one for line in meaning.steps(program) for one in line):
@@ -64,5 +76,4 @@ def _done(record: Chat) -> Iterator[tuple[str, frozenset[str], frozenset[float]]
             continue
         done = meaning.computed(between)
         if len(done) == 1 and all(meaning.operations[name] for name in between):
-            numbers = step.made.numbers - meaning.numbers(between)
-            yield done[0], step.made.instructions - MOVING, numbers
+            yield done[0], step.made, meaning.given(between), meaning.numbers(between)

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether a buffer has the shape that what it holds must have in a kernel.
+
+The axes of a buffer are named: `cols` is a whole row of the kernel, `rows` all of its rows, `tile`
+some of either. Of 130,000 buffers of taught kernels, where elements stay where they are, none has
+an axis that its value has not, or lacks one that its value has.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+from npuforge.generate.lm.counted import Count, elements_of, product
+from npuforge.generate.lm.meaning import Meaning
+from npuforge.generate.lm.purpose import COLUMNS, ROWS, STREAM, Purpose
+from npuforge.generate.lm.quoted import buffer_of
+from npuforge.generate.lm.worked_on import is_repeated
+
+_ALLOCATED = re.compile(r"^ +(\w+) = tl\.alloc_(?:ub|mask)\((\(.*?\)|\w+)", re.MULTILINE)
+_SHAPES = {
+    ROWS: re.compile(r"\(tile, \w+\)|tile|cols|\d+|[ne]\w{1,2}"),
+    STREAM: re.compile(r"tile|\d+|[ne]\w{1,2}"),
+}
+_NAMED = re.compile(r"\w+")
+_PART = re.compile(r"\b(\w+)\[:(\w+)\]")
+_FEW = 32  # elements that a buffer has which is there for one
+
+
+def misshapen(line: str, purpose: Purpose, meaning: Meaning) -> str | None:
+    """A buffer of a shape that no kernel has which goes about it in this way, or that does not suit
+    its value."""
+    allocated = _ALLOCATED.match(line)
+    if allocated is None:
+        return None
+    buffer, shape = allocated.groups()
+    for way, shapes in _SHAPES.items():
+        if purpose.way.startswith(way) and not shapes.fullmatch(shape):
+            return f"{buffer} is no buffer of {way.lower()}"
+    name, use = buffer_of(buffer, meaning.results) or ("", "")
+    elements = elements_of(meaning.lines.get(name, ""))
+    if elements is None or use == "fold" or is_repeated(purpose, meaning):
+        return None
+    right = _suits_rows(shape, elements, purpose)
+    if right and not meaning.moves:
+        right = _suits(shape, elements, purpose)
+    return None if right else f"{name} does not fit {allocated[0].strip()}"
+
+
+def overrun(line: str, kernel: str) -> str | None:
+    """More of a buffer than one number, where it is there for one. What its block has behind it
+    nobody wrote."""
+    sizes = dict(_ALLOCATED.findall(kernel))
+    for buffer, extent in _PART.findall(line):
+        size = sizes.get(buffer, "")
+        if size.isdigit() and int(size) <= _FEW and not extent.isdigit():
+            return f"{buffer} has no {extent} elements"
+    return None
+
+
+def _suits_rows(shape: str, elements: Count, purpose: Purpose) -> bool:
+    """Whether a value of a kernel of whole rows has an element for each row, where its buffer has,
+    and more where that has more."""
+    rows = product(purpose.parameters.get("rows", ""))
+    if rows is None or not purpose.way.startswith(ROWS):
+        return True
+    if shape == "tile":
+        return elements == rows
+    if shape.startswith("(tile, "):
+        return elements > rows
+    return not rows or not elements >= rows
+
+
+def _suits(shape: str, elements: Count, purpose: Purpose) -> bool:
+    """Whether a value has all the axes of its buffer, and none that the buffer lacks."""
+    axes = {_axis(name, purpose) for name in _NAMED.findall(shape) if not name.isdigit()}
+    counts = {axis: product(purpose.parameters.get(axis, "")) for axis in ("rows", "cols")}
+    held: Count = Counter()
+    for axis in axes:
+        count = counts.get(axis)
+        if count is None:
+            return True  # it cannot be known
+        held += count
+    others = (count for axis, count in counts.items() if axis not in axes and count)
+    return elements >= held and not any(elements >= held + other for other in others)
+
+
+def _axis(name: str, purpose: Purpose) -> str:
+    """What an axis is a part of."""
+    if name != "tile":
+        return name
+    by_rows = "rows" in purpose.parameters and not purpose.way.startswith(COLUMNS)
+    return "rows" if by_rows else "cols"
