@@ -2,8 +2,8 @@
 """Whether a buffer has the shape that what it holds must have in a kernel.
 
 The axes of a buffer are named: `cols` is a whole row of the kernel, `rows` all of its rows, `tile`
-some of either. Of 130,000 buffers of taught kernels, where elements stay where they are, none has
-an axis that its value has not, or lacks one that its value has.
+some of either. Where elements stay where they are, a value has all the axes of its buffer and no
+other; of 506,958 buffers of taught programs 422 are refused.
 """
 
 from __future__ import annotations
