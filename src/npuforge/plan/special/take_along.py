@@ -172,6 +172,7 @@ def _rows_kernel(job: Job) -> str:
         f"        tile, stretch, picked, share{_names(job)}):"
     )
     shared: bool = data["shared"]
+    source = f"{elements.source}[: some * extent]"
     buffers = [
         *index_buffers(index, "picked"),
         "turn = tl.alloc_ub(picked, dtype=tl.float32)",
@@ -212,7 +213,7 @@ def _rows_kernel(job: Job) -> str:
                 "            with tl.compute():",
                 (16, index_lines(index, "n", wraps)),
                 "                tl.add(places[:n], places[:n], start[:n])",
-                f"                tl.gather({elements.target}[:n], {elements.source}, places[:n])",
+                f"                tl.gather({elements.target}[:n], {source}, places[:n])",
                 (16, elements.store("n")),
                 "            with tl.copyout():",
                 "                tl.store(y + first, out[:n])",
@@ -244,7 +245,7 @@ def _rows_kernel(job: Job) -> str:
             (12, fetch),
             "            with tl.compute():",
             (16, elements.load("some * extent")),
-            f"                tl.gather({elements.target}[:m], {elements.source}, signs[:m])",
+            f"                tl.gather({elements.target}[:m], {source}, signs[:m])",
             (16, elements.store("m")),
             "            with tl.copyout():",
             "                to = (first_r + t * tile) * count + first_k + c * picked",
