@@ -19,18 +19,6 @@ TEXT = "def op(x0, y):\n    tl.store(y, tl.exp(x0))\n"
 
 
 @pytest.fixture(scope="module")
-def pretrained(folder: Path) -> Path:
-    """Five layers, on the tokenizer of the other tests."""
-    config = (folder / "tiny.toml").read_text().replace("layers = 2", "layers = 5")
-    (folder / "five.toml").write_text(config)
-    torch.manual_seed(2)
-    opened = open_model(str(folder / "five.toml"), folder / "tokenizer", "sdpa")
-    opened.model.save_pretrained(folder / "five")
-    opened.tokenizer.save_pretrained(folder / "five")
-    return folder / "five"
-
-
-@pytest.fixture(scope="module")
 def larger(folder: Path) -> Path:
     """A tokenizer with words that the other has not."""
     chat = [
@@ -43,22 +31,20 @@ def larger(folder: Path) -> Path:
 
 
 def test_the_same_vocabulary_and_layers_are_the_same_model(
-    pretrained: Path, folder: Path, tmp_path: Path
+    start: Path, folder: Path, tmp_path: Path
 ) -> None:
-    made = graft(str(pretrained), folder / "tokenizer", None, tmp_path / "same")
-    before, after = (open_model(str(one), None, "sdpa") for one in (pretrained, tmp_path / "same"))
-    assert made.layers == [0, 1, 2, 3, 4]
+    made = graft(str(start), folder / "tokenizer", None, tmp_path / "same")
+    before, after = (open_model(str(one), None, "sdpa") for one in (start, tmp_path / "same"))
+    assert made.layers == [0, 1, 2]
     assert made.known == len(before.tokenizer)
     tokens = torch.tensor([before.tokenizer(TEXT)["input_ids"]])
     assert torch.equal(before.model(tokens).logits, after.model(tokens).logits)
 
 
-def test_a_new_token_means_what_its_text_meant(
-    pretrained: Path, larger: Path, tmp_path: Path
-) -> None:
+def test_a_new_token_means_what_its_text_meant(start: Path, larger: Path, tmp_path: Path) -> None:
     out = tmp_path / "made"
-    assert main(["train", "graft", str(pretrained), str(out), "--tokenizer", str(larger)]) == 0
-    before, after = (open_model(str(one), None, "sdpa") for one in (pretrained, out))
+    assert main(["train", "graft", str(start), str(out), "--tokenizer", str(larger)]) == 0
+    before, after = (open_model(str(one), None, "sdpa") for one in (start, out))
     old, new = (one.model.get_input_embeddings().weight for one in (before, after))
     known = before.tokenizer.get_vocab()
     added = {name: at for name, at in after.tokenizer.get_vocab().items() if name not in known}
@@ -74,14 +60,24 @@ def test_a_new_token_means_what_its_text_meant(
 
 
 def test_layers_are_kept_evenly_with_the_first_and_the_last(
-    pretrained: Path, folder: Path, tmp_path: Path
+    start: Path, folder: Path, tmp_path: Path
 ) -> None:
-    made = graft(str(pretrained), folder / "tokenizer", 3, tmp_path / "three")
-    assert made.layers == [0, 2, 4]
-    before, after = (open_model(str(one), None, "sdpa") for one in (pretrained, tmp_path / "three"))
+    made = graft(str(start), folder / "tokenizer", 2, tmp_path / "two")
+    assert made.layers == [0, 2]
+    before, after = (open_model(str(one), None, "sdpa") for one in (start, tmp_path / "two"))
     for place, layer in enumerate(made.layers):
         kept = after.model.model.layers[place].state_dict()
         for name, weights in before.model.model.layers[layer].state_dict().items():
             assert torch.equal(weights, kept[name])
-    with pytest.raises(UsageError, match="has 5 layers: keep 2 to 5"):
-        graft(str(pretrained), folder / "tokenizer", 6, tmp_path / "six")
+    with pytest.raises(UsageError, match="has 3 layers: keep 2 to 3"):
+        graft(str(start), folder / "tokenizer", 4, tmp_path / "four")
+
+
+def test_what_is_there_is_not_written_over(start: Path, folder: Path, tmp_path: Path) -> None:
+    before = (start / "config.json").read_bytes()
+    with pytest.raises(UsageError, match="holds a model"):
+        graft(str(start), folder / "tokenizer", 2, start)
+    assert (start / "config.json").read_bytes() == before
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UsageError, match="cannot write"):
+        graft(str(start), folder / "tokenizer", 2, tmp_path / "file" / "inside")

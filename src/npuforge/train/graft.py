@@ -31,6 +31,8 @@ def graft(model: str, tokenizer: Path, layers: int | None, out: Path) -> Grafted
     import torch  # noqa: PLC0415
     from transformers import AutoModelForCausalLM  # noqa: PLC0415
 
+    if (out / "config.json").exists():
+        raise UsageError(f"{out} holds a model: give another folder")
     words = open_tokenizer(tokenizer)
     opened = open_model(model, None, "sdpa")
     old = opened.model
@@ -54,8 +56,12 @@ def graft(model: str, tokenizer: Path, layers: int | None, out: Path) -> Grafted
     for place, layer in enumerate(kept):
         new.model.layers[place].load_state_dict(old.model.layers[layer].state_dict())
     new.model.norm.load_state_dict(old.model.norm.state_dict())
-    new.save_pretrained(out)
-    words.save_pretrained(out)
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        new.save_pretrained(out)
+        words.save_pretrained(out)
+    except OSError as error:
+        raise UsageError(f"cannot write {out}: {error.strerror}") from None
     return Grafted(
         sum(weights.numel() for weights in new.parameters()),
         kept,

@@ -41,10 +41,10 @@ def misshapen(line: str, purpose: Purpose, meaning: Meaning) -> str | None:
     elements = elements_of(meaning.lines.get(name, ""))
     if elements is None or use == "fold" or is_repeated(purpose, meaning):
         return None
-    right = _suits_rows(shape, elements, purpose)
-    if right and not meaning.moves:
-        right = _suits(shape, elements, purpose)
-    return None if right else f"{name} does not fit {allocated[0].strip()}"
+    suits = _suits_rows if meaning.moves else _suits
+    return (
+        None if suits(shape, elements, purpose) else f"{name} does not fit {allocated[0].strip()}"
+    )
 
 
 def overrun(line: str, kernel: str) -> str | None:
@@ -59,8 +59,9 @@ def overrun(line: str, kernel: str) -> str | None:
 
 
 def _suits_rows(shape: str, elements: Count, purpose: Purpose) -> bool:
-    """Whether a value of a kernel of whole rows has an element for each row, where its buffer has,
-    and more where that has more."""
+    """What is left of it where elements are moved, and columns are not what they were: whether a
+    value of a kernel of whole rows has an element for each row, where its buffer has, and more
+    where that has more."""
     rows = product(purpose.parameters.get("rows", ""))
     if rows is None or not purpose.way.startswith(ROWS):
         return True
