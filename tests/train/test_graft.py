@@ -69,8 +69,26 @@ def test_layers_are_kept_evenly_with_the_first_and_the_last(
         kept = after.model.model.layers[place].state_dict()
         for name, weights in before.model.model.layers[layer].state_dict().items():
             assert torch.equal(weights, kept[name])
-    with pytest.raises(UsageError, match="has 3 layers: keep 2 to 3"):
-        graft(str(start), folder / "tokenizer", 4, tmp_path / "four")
+    with pytest.raises(UsageError, match="has 3 layers: ask for 2 to 6"):
+        graft(str(start), folder / "tokenizer", 7, tmp_path / "seven")
+
+
+@pytest.mark.parametrize("layers", [4, 5, 6])
+def test_layers_that_are_added_change_nothing_until_they_are_trained(
+    start: Path, folder: Path, tmp_path: Path, layers: int
+) -> None:
+    made = graft(str(start), folder / "tokenizer", layers, tmp_path / "deeper")
+    assert sorted(set(made.layers)) == [0, 1, 2]
+    assert made.layers == sorted(made.layers)
+    assert len(made.layers) == layers
+    before, after = (open_model(str(one), None, "sdpa") for one in (start, tmp_path / "deeper"))
+    tokens = torch.tensor([before.tokenizer(TEXT)["input_ids"]])
+    seen = after.model(tokens, labels=tokens)
+    assert torch.allclose(before.model(tokens).logits, seen.logits, atol=1e-6)
+    seen.loss.backward()
+    for layer in after.model.model.layers:  # and all of them can be
+        assert layer.self_attn.o_proj.weight.grad.abs().sum() > 0
+        assert layer.mlp.down_proj.weight.grad.abs().sum() > 0
 
 
 def test_what_is_there_is_not_written_over(start: Path, folder: Path, tmp_path: Path) -> None:

@@ -180,7 +180,11 @@ def _report(run: Run, out: Path, json_out: str | None) -> int:
 @click.argument("model")
 @click.argument("out", type=_FOLDER)
 @click.option("--tokenizer", required=True, type=_FOLDER, help="The vocabulary it gets.")
-@click.option("--layers", type=click.IntRange(min=2), help="How many are kept; else all.")
+@click.option(
+    "--layers",
+    type=click.IntRange(min=2),
+    help="How many it has then; as many as before without it.",
+)
 def graft(model: str, out: Path, tokenizer: Path, layers: int | None) -> int:
     """Put MODEL, pretrained on other words, on a tokenizer of kernels: the folder OUT, to train."""
     from npuforge.train import graft as grafting  # noqa: PLC0415 (--help needs none of this)

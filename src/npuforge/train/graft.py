@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A pretrained model on another vocabulary, with all of its layers or some of them.
+"""A trained model on another vocabulary, with all of its layers, some of them, or more.
 
 What a model has learned of languages lies in its layers, most of its tokens are words that kernels
 never have. With the tokenizer of the tile language it reads questions as a model from nothing does,
 names apart, and is a fifth smaller; what a token means at first is the mean of what its text meant.
+A layer that is added says nothing at first: a deeper model is the one it came from until it is
+trained.
 """
 
 from __future__ import annotations
@@ -22,12 +24,12 @@ class Grafted(msgspec.Struct, frozen=True):
     """What came of it."""
 
     parameters: int
-    layers: list[int]  # those kept, as the pretrained model counts them
+    layers: list[int]  # which of the old model's each is; one that is there again was added
     known: int  # tokens that its vocabulary has, too
 
 
 def graft(model: str, tokenizer: Path, layers: int | None, out: Path) -> Grafted:
-    """Put the model into the folder `out`, `layers` of its layers, on this tokenizer."""
+    """Put the model into the folder `out`, with so many layers, on this tokenizer."""
     import torch  # noqa: PLC0415
     from transformers import AutoModelForCausalLM  # noqa: PLC0415
 
@@ -55,6 +57,8 @@ def graft(model: str, tokenizer: Path, layers: int | None, out: Path) -> Grafted
             mine.weight.copy_(torch.stack(means))
     for place, layer in enumerate(kept):
         new.model.layers[place].load_state_dict(old.model.layers[layer].state_dict())
+        if layer in kept[:place]:
+            _silence(new.model.layers[place])
     new.model.norm.load_state_dict(old.model.norm.state_dict())
     try:
         out.mkdir(parents=True, exist_ok=True)
@@ -69,12 +73,23 @@ def graft(model: str, tokenizer: Path, layers: int | None, out: Path) -> Grafted
     )
 
 
+def _silence(layer: Any) -> None:
+    """What a layer adds to what it is given is nothing, until it is trained."""
+    import torch  # noqa: PLC0415
+
+    with torch.no_grad():
+        for last in (layer.self_attn.o_proj, layer.mlp.down_proj):
+            last.weight.zero_()
+            if last.bias is not None:
+                last.bias.zero_()
+
+
 def _spread(count: int, wanted: int | None) -> list[int]:
-    """So many of the layers, the first and the last among them, evenly."""
+    """So many of the layers, the first and the last among them, evenly; each at most twice."""
     if wanted is None:
         return list(range(count))
-    if not 2 <= wanted <= count:
-        raise UsageError(f"this model has {count} layers: keep 2 to {count} of them")
+    if not 2 <= wanted <= 2 * count:
+        raise UsageError(f"this model has {count} layers: ask for 2 to {2 * count}")
     return [round(place * (count - 1) / (wanted - 1)) for place in range(wanted)]
 
 
