@@ -49,6 +49,8 @@ _KINDS: dict[str, tuple[Callable[[Drawn], bool], float]] = {
     "indices": (_has("gather(", "embedding(", "index_", "take_along"), 0.02),
     "sorting": (_has("sort(", "topk(", "argmax(", "argmin("), 0.03),
     "scans": (_has("cumsum(", "cumprod(", "cummax("), 0.03),
+    "parts of a tensor": (_has(".chunk(", ".unbind(", ".select("), 0.02),
+    "numbers of channels": (_has(".view(1, -1, 1", ".reshape(-1, 1", "[:, None"), 0.02),
     "blocks": (lambda drawn: len(_forward(drawn).splitlines()) > 16, 0.08),
 }
 

@@ -181,3 +181,19 @@ def operations(records: tuple[Path, ...], out: Path, also: bool) -> None:
             known = counting.joined(known, known_operations())
         file.write(msgspec.json.format(msgspec.json.encode(known), indent=1) + b"\n")
     click.echo(f"{len(known)} operations: {out}")
+
+
+@dataset.command()
+@click.argument("records", nargs=-1, required=True, type=click.Path(path_type=Path, dir_okay=False))
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="A new file, JSON.")
+def shares(records: tuple[Path, ...], out: Path) -> None:
+    """Count which share of the programs of RECORDS (kernels and variants) has each operation and
+    each kind of access to memory: operators that have rare ones are grown more variants of."""
+    from npuforge.train.dataset import rarity  # noqa: PLC0415 (imports torch)
+    from npuforge.train.records import Chat, read  # noqa: PLC0415
+
+    chats = read(records, Chat)
+    with new_file(out) as file:
+        found = rarity.shares(chats)
+        file.write(msgspec.json.format(msgspec.json.encode(found), indent=1) + b"\n")
+    click.echo(f"{len(found)} operations and accesses: {out}")

@@ -24,6 +24,7 @@ from npuforge.plan import Plan, planner
 from npuforge.train.dataset.faults import faults, seeded
 from npuforge.train.dataset.interpreted import does
 from npuforge.train.dataset.patience import within
+from npuforge.train.dataset.rarity import worth
 from npuforge.train.dataset.reasoning import reasoning, schedules
 from npuforge.train.dataset.record import (
     Chat,
@@ -75,8 +76,9 @@ def grow(
 ) -> Grown:
     """The operator of that number; one whose structure is to be avoided gives nothing. `lessons` is
     the share of operators that also give repairs and preferences, which take most of the time;
-    `variants` is how many graphs like it are tried, for kernels that are interpreted only; `proven`
-    is the share of operators that are proven on the twin, the others being interpreted, too."""
+    `variants` is how many graphs like it are tried, for kernels that are interpreted only: more of
+    them where something about it is rare, and fewer where nothing is; `proven` is the share of
+    operators that are proven on the twin, the others being interpreted, too."""
     drawn = draw(seed, index)
     grown = Grown(index, drawn.family)
     proves = is_proven(seed, index, proven)
@@ -92,7 +94,8 @@ def grow(
                 plan = planner.plan(bench.canonical, soc, most=None if proves else 1)
                 teacher = _Teacher(drawn, bench, plan, grown.structure, lessons)
                 own = _proven(teacher) if proves else _interpreted(teacher)
-                grown.records = [*own, *_varied(teacher, variants, avoid)]
+                tried = round(variants * worth(teacher.question[-1].content, teacher.program))
+                grown.records = [*own, *_varied(teacher, tried, avoid)]
     except Exception as error:  # hours of growth do not end with one operator that finds a fault
         said = (str(error).splitlines() or [""])[0]
         known = isinstance(error, NpuforgeError) and said

@@ -10,11 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from npuforge.train.operators.chains import blocks, masked, statistics
+from npuforge.train.operators.channels import channels
 from npuforge.train.operators.composed import composed
 from npuforge.train.operators.graphs import chain, graph
 from npuforge.train.operators.indices import indices
 from npuforge.train.operators.moves import layout
 from npuforge.train.operators.optimisers import optimiser
+from npuforge.train.operators.parts import parts
 from npuforge.train.operators.sketch import Sketch
 from npuforge.train.operators.sorting import sorting
 from npuforge.train.operators.tables import tables
@@ -49,19 +51,23 @@ def lists(sketch: Sketch) -> list[str]:
     keys = rng.choice(("a", "a", "ab", "ab", "abc"))
     template = rng.choice({"a": offered.unary, "ab": offered.binary, "abc": offered.ternary}[keys])
     shapes = [sketch.shape(rng.choice((1, 2, 2, 3, 4)), most=1 << 20) for _ in range(count)]
-    if rng.random() < 0.2:
-        shapes[0] = [1]
+    if rng.random() < 0.35:
+        shapes[rng.randrange(count)] = [1]
     given = {key: [sketch.tensor(shape, dtype) for shape in shapes] for key in keys}
     after = [rng.choice(offered.unary) for _ in range(steps - 1)]
-    factors = _factors(sketch, count, dtype) if rng.random() < 0.35 else None
+    factors = _factors(sketch, count, dtype) if rng.random() < 0.5 else None
     sign = rng.choice("+*-")
+    alone = keys == "a" and rng.random() < 0.6  # the factor is all that a tensor meets
+    template = rng.choice(offered.binary) if factors is not None and alone else template
     results: list[str] = []
     for place, name in enumerate(given["a"]):
         own = {key: values[place] for key, values in given.items()}
+        if factors is not None and alone:
+            own["b"] = factors.format(place)
         value = sketch.let(sketch.fill(template, **own))
         for more in after:
             value = sketch.let(sketch.fill(more, a=value))
-        if factors is not None:
+        if factors is not None and not alone:
             value = sketch.let(f"{name} {sign} {value} * {factors.format(place)}")
         results.append(value)
     if rng.random() < 0.2:
@@ -333,9 +339,10 @@ def _scaled(sketch: Sketch, template: str, extent: int, dtype: str, **names: obj
 FAMILIES: dict[str, tuple[Family, float]] = {
     "elementwise": (elementwise, 10.0),
     "several": (several, 3.0),
-    "lists": (lists, 8.0),
+    "lists": (lists, 16.0),
     "updates": (updates, 22.0),
     "broadcast": (broadcast, 7.0),
+    "channels": (channels, 16.0),
     "whole": (whole_numbers, 4.0),
     "truth": (truth, 4.0),
     "fold": (fold, 9.0),
@@ -350,6 +357,7 @@ FAMILIES: dict[str, tuple[Family, float]] = {
     "pooling": (pooling, 4.0),
     "movement": (movement, 6.0),
     "layout": (layout, 28.0),
+    "parts": (parts, 16.0),
     "indices": (indices, 14.0),
     "sorting": (sorting, 12.0),
     "casting": (casting, 4.0),
