@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 import torch
-from tests.generate.lm.taught import Loss, Norm, Written, advised, written
+from tests.generate.lm.taught import Factors, Loss, Norm, Written, advised, written
 
 from npuforge.generate.lm.guide import Guide
 from npuforge.train.dataset.reasoning import outlined, schedules
@@ -202,3 +202,70 @@ def test_a_launch_gives_what_was_said(norm: Written) -> None:
     assert launch
     assert not advice.keep
     assert advice.reason == "rows of op is na * nb"
+
+
+@pytest.fixture(scope="module")
+def factors() -> Written:
+    """Streams that read a tensor of one element, and one that has no other."""
+    one = torch.randn(1)
+    return written(Factors(), one, torch.randn(64, 96), torch.randn(64, 96), one)
+
+
+def test_what_all_elements_share_is_read_first(factors: Written) -> None:
+    for before, after, advice in advised(Guide(factors.asked), _answer(factors), factors.taught):
+        assert advice.keep, (before[-200:], advice.reason)
+        assert after.startswith(advice.then)
+    before, head, _ = (_answer(factors) + factors.taught).partition("def op_2():\n")
+    shared = "    with tl.copyin():\n        # xd: float32[1]\n"
+    assert Guide(factors.asked).line(before + head).then == shared
+
+
+def test_a_stream_says_first_what_all_elements_share(factors: Written) -> None:
+    thoughts, right, _ = _answer(factors).partition("op_2: xd, xb, xc -> ")
+    wrong = "op_2: xb, xc, xd -> v1, v2, v3, v4, v5 -> y1\n"
+    advice = Guide(factors.asked).line(thoughts + wrong)
+    assert advice.reason == "xd is shared and read too late"
+    assert advice.then.startswith(right)
+
+
+def test_what_is_read_together_is_read_in_one_block(factors: Written) -> None:
+    """In the order of the outline, before anything is computed."""
+    guide = Guide(factors.asked)
+    for block, late in (("def op():\n", "xd"), ("        m = min(tile, ", "xc")):
+        start = factors.taught.index(block)
+        quote = next(
+            line
+            for line in factors.taught[start:].splitlines()
+            if line.strip().startswith(f"# {late}: ")
+        )
+        before = factors.taught[: factors.taught.index(f"{quote}\n", start)]
+        begins = quote[: len(quote) - len(quote.lstrip()) - 4]
+        advice = guide.line(f"{_answer(factors)}{before}{begins}with tl.compute():\n")
+        assert not advice.keep
+        assert advice.then == f"{quote}\n"
+
+
+def test_another_tensor_than_the_next_is_not_read(factors: Written) -> None:
+    before, quote, after = factors.taught.partition("            # xb: ")
+    other = next(line for line in after.splitlines() if line.strip().startswith("# xc: "))
+    advice = Guide(factors.asked).line(f"{_answer(factors)}{before}{other}\n")
+    assert not advice.keep
+    assert advice.then == f"{quote}{after.partition(chr(10))[0]}\n"
+
+
+def test_what_changes_nothing_has_no_buffer(factors: Written) -> None:
+    """Its line needs no instruction, and who reads it reads what it is made of."""
+    right = next(line for line in factors.taught.splitlines() if "tl.mul(v3[:m], " in line)
+    assert "v1[:m]" in right
+    before = factors.taught.partition(right)[0]
+    advice = Guide(factors.asked).line(f"{_answer(factors)}{before}{right.replace('v1', 'v2')}\n")
+    assert not advice.keep
+    assert advice.then == f"{right}\n"
+
+
+def test_the_head_requires_all_shapes_that_there_are(factors: Written) -> None:
+    before, found, _ = factors.taught.partition("    # def op(")
+    assert found
+    more = '    tl.require(xb.shape[0] == 1, "xb has shape (1, na)")\n'
+    advice = Guide(factors.asked).line(f"{_answer(factors)}{before}{more}")
+    assert advice.reason == "the head requires all shapes that there are"

@@ -60,6 +60,7 @@ def test_what_the_question_says_stands(lines: tuple[str, ...]) -> None:
         (("tl.sub(v1[:m], xb_in[:m], v0[:m])",), "v0 is not xb"),
         (("tl.mul(v2[:m], v1[:m], 0.5)",), "0.5 is no number of mul.Tensor"),
         (("tl.mul(v2[:m], v1[:m], 0.0)",), "0.25 is a number of mul.Tensor"),
+        (("tl.copy(v2[:m], v1[:m])",), "0.25 is a number of mul.Tensor"),
         (("tl.minimum(v3[:m], v2[:m], 15.0)",), "15.0 is no number of clamp"),
         (("tl.exp(y0_out[:m], v3[:m])",), "view is not done by exp"),
         (("# v3 = clamp", "tl.maximum(t0[:m], xb_in[:m], v5[:m])"), "v3 is not made of v5"),

@@ -36,6 +36,8 @@ _KERNEL = f"@{KERNEL_DECORATOR}"
 _BEGINNING = f"{LANGUAGE_IMPORT}\n\n\n{_KERNEL}\n"
 _HEAD = re.compile(r"^def (\w+)\(([\w, ]*)\):$", re.MULTILINE)
 _PREPARED = re.compile(rf"^ +{MARK}def (\w+)\((.*)\)$", re.MULTILINE)
+_MADE = re.compile(r"^ +(\w+) = tl\.alloc_", re.MULTILINE)
+_SHAPE = re.compile(r'^ +tl\.require\(.*"\w+ has shape ')
 _HOST = f"def {OPERATOR}_host("
 _MOST_THOUGHTS = 60  # lines
 
@@ -120,6 +122,9 @@ class Guide:
             return advice
         if _HEAD.match(last):
             return Advice(then=intent.opening(heads[-1][0], self._meaning))
+        instead = intent.reading(program, last, heads[-1][0], self._meaning)
+        if instead is not None:
+            return Advice(keep=False, then=f"{instead}\n", reason="read too late")
         said = intent.line(program, last, heads[-1][0], self._meaning) or self._meaning.of(program)
         return _advice(said)
 
@@ -140,6 +145,9 @@ class Guide:
         # A kernel that is the same for many operators has names of its own.
         tensors = {} if heads[-1][0].endswith(SHARED) else self._known.tensors
         refused = _first(in_kernel(hoisted(filled(kernel)).text, tensors, self._chip))
+        instead = self._meaning.instead(last, _MADE.findall(kernel)) if refused else None
+        if instead is not None:
+            return Advice(keep=False, then=f"{instead}\n", reason=refused or "")
         return _advice(refused or idle(last, kernel))
 
     def _in_host(self, program: str, body: str, last: str, intent: Intent) -> Advice:
@@ -150,6 +158,8 @@ class Guide:
             return Advice(then=head.partition("\n):\n")[2])
         if "\n):\n" not in f"\n{body}" or last == "):":
             return _FINE  # what it is called with cannot be known
+        if head is not None and _SHAPE.search(last) and last not in head.splitlines():
+            return Advice(keep=False, reason="the head requires all shapes that there are")
         program = filled(program)
         if is_quote(last):
             known = {name: f"def {name}({given})" for name, given in _HEAD.findall(program)}

@@ -16,17 +16,18 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 
 from npuforge.generate.lm.buffers import misshapen, overrun
-from npuforge.generate.lm.counted import elements_of, product
+from npuforge.generate.lm.counted import Count, elements_of, product
 from npuforge.generate.lm.heads import taken
 from npuforge.generate.lm.meaning import SHARED, Meaning
 from npuforge.generate.lm.purpose import ROWS, STREAM, Purpose, note
-from npuforge.generate.lm.quoted import MARK
+from npuforge.generate.lm.quoted import MARK, indentation, is_quote
 from npuforge.generate.lm.single import arguments
 from npuforge.generate.lm.worked_on import is_repeated, uncounted
 
 _ABOUT = re.compile(r"^(\w+): (.*)$")
 _TRAFFIC = re.compile(r"^\S+ \w+ in, ")
-_LOAD = re.compile(r"^ +tl\.load\((\w+)")
+_LOAD = re.compile(r"^ +tl\.load\((\w+)", re.MULTILINE)
+_COPYIN, _COMPUTE = "with tl.copyin():", "with tl.compute():"
 _STORE = re.compile(r"^ +tl\.store\((\w+)", re.MULTILINE)
 _QUOTED = re.compile(rf"^ +{MARK}(\w+) = ", re.MULTILINE)
 _LAUNCH = re.compile(r"^ +(\w+)\[.*\]\((.*)\)$")
@@ -182,16 +183,40 @@ class Intent:
         ]
 
     def opening(self, kernel: str, meaning: Meaning) -> str:
-        """The lines that a kernel begins with, where there is no choice: what all rows share is
-        read before anything else."""
+        """The lines that a kernel begins with, where there is no choice: what all rows or elements
+        share is read before anything else."""
         purpose = self.kernels.get(kernel)
         if purpose is None or kernel.endswith(SHARED) or not purpose.leaves or not purpose.reads:
             return ""
         first = purpose.reads[0]
-        known = purpose.way.startswith(ROWS) and not is_repeated(purpose, meaning)
-        if not known or first not in meaning.lines or not _is_shared(first, purpose, meaning):
+        known = first in meaning.lines and not is_repeated(purpose, meaning)
+        if not known or not _is_shared(first, purpose, meaning):
             return ""
         return f"    with tl.copyin():\n        {MARK}{meaning.lines[first]}\n"
+
+    def reading(self, program: str, last: str, kernel: str, meaning: Meaning) -> str | None:
+        """What must stand instead of the last line of a kernel, where it is not what is read next:
+        tensors are read in the order in which the outline has them, and those that are shared, or
+        that are not, all in one block."""
+        purpose = self.kernels.get(kernel)
+        if purpose is None or not purpose.way.startswith((ROWS, STREAM)) or meaning.moves:
+            return None
+        body = program.rpartition(f"def {kernel}(")[2]
+        loaded = [purpose.tensor(name) for name in _LOAD.findall(body)]
+        waiting = [name for name in purpose.reads if name not in loaded]
+        if not waiting or waiting[0] not in meaning.lines:
+            return None
+        wanted = f"{MARK}{meaning.lines[waiting[0]]}"
+        block = body.rpartition(_COPYIN)[2]
+        if is_quote(last) and _COMPUTE not in block and _about(last) in waiting[1:]:
+            return f"{indentation(last)}{wanted}"
+        if not last.endswith(_COMPUTE) or block.count(_COMPUTE) != 1:
+            return None
+        before = [purpose.tensor(name) for name in _LOAD.findall(block)]
+        if not before or before[-1] not in meaning.lines or is_repeated(purpose, meaning):
+            return None
+        kinds = {_is_shared(name, purpose, meaning) for name in (before[-1], waiting[0])}
+        return f"{indentation(last)}    {wanted}" if len(kinds) == 1 else None
 
     def line(self, program: str, last: str, kernel: str, meaning: Meaning) -> str | None:
         """What is wrong with the last line of a kernel, the last part of a program."""
@@ -246,18 +271,23 @@ def _in_order(values: Iterable[str], meaning: Meaning) -> list[str]:
     return [one for one in dict.fromkeys(values) if one in meaning.lines and meaning.computes(one)]
 
 
+def _about(quote: str) -> str:
+    """The tensor or value that a quote is of."""
+    return re.split(r"\W", quote.partition(MARK)[2], maxsplit=1)[0]
+
+
 def _is_shared(name: str, purpose: Purpose, meaning: Meaning) -> bool:
-    """Whether all rows of a kernel share a tensor."""
-    rows = product(purpose.parameters.get("rows", ""))
+    """Whether all rows of a kernel share a tensor, or all elements of a stream."""
     elements = elements_of(meaning.lines.get(name, ""))
-    return bool(rows) and elements is not None and not elements & (rows or Counter())
+    own = _own(purpose)
+    return bool(own) and elements is not None and not elements & (own or Counter())
 
 
 def _late(purpose: Purpose, meaning: Meaning) -> str | None:
-    """A tensor that all rows share, read after one of which each row has a part: what is shared is
-    read before the first row."""
-    rows = product(purpose.parameters.get("rows", ""))
-    if not rows or not purpose.way.startswith(ROWS) or is_repeated(purpose, meaning):
+    """A tensor that all rows or elements share, read after one of which each has a part: what is
+    shared is read before the first of them."""
+    own = _own(purpose)
+    if not own or is_repeated(purpose, meaning):
         return None
     parted = False
     for name in purpose.reads:
@@ -266,5 +296,13 @@ def _late(purpose: Purpose, meaning: Meaning) -> str | None:
             continue
         if parted and _is_shared(name, purpose, meaning):
             return f"{name} is shared and read too late"
-        parted = parted or elements >= rows
+        parted = parted or elements >= own
+    return None
+
+
+def _own(purpose: Purpose) -> Count | None:
+    """What a kernel goes over one after the other: its rows, or the elements of a stream."""
+    for way, axis in ((ROWS, "rows"), (STREAM, "cols")):
+        if purpose.way.startswith(way):
+            return product(purpose.parameters.get(axis, ""))
     return None

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.resources import files
@@ -43,6 +43,9 @@ _NUMBER = re.compile(r"-?\d+(?:\.\d*)?(?:e[-+]?\d+)?")
 VIEW = "view"  # any of them
 _HEAD = re.compile(r"^def (\w+)\(")
 _ORDERED = frozenset({"sub", "div", "pow", "floor_mod", "select"})
+_IDLE = {"mul": {1.0}, "div": {1.0}, "add": {0.0}, "sub": {0.0}}  # with which nothing changes
+_NEUTRAL = frozenset({0.0, 1.0})
+_READ = re.compile(r"\bv\d+\b(?=\[)")
 _NOTHING: frozenset[str] = frozenset()
 SHARED = "_kernel"  # how kernels are called that are the same for many operators
 
@@ -154,6 +157,28 @@ class Meaning:
         """Whether a value needs instructions of its own."""
         return self.computed([value]) != [VIEW]
 
+    def instead(self, line: str, made: Collection[str]) -> str | None:
+        """A line with the buffers that there are for those that there are not: what changes nothing
+        has no buffer of its own."""
+
+        def known(found: re.Match[str]) -> str:
+            name = found[0]
+            while name not in made and (one := self._same(name)) is not None:
+                name = one
+            return name if name in made else found[0]
+
+        renamed = _READ.sub(known, line)
+        return renamed if renamed != line else None
+
+    def _same(self, name: str) -> str | None:
+        """The value that another one is, as it is."""
+        operands = self.operands.get(name, ())
+        if len(operands) != 1:
+            return None
+        word = self.operations[name].partition(".")[0]
+        idle = not self.computes(name) or self.given([name]) == _IDLE.get(word)
+        return operands[0] if idle else None
+
     def numbers(self, between: Iterable[str]) -> set[float]:
         """Numbers in the lines of values."""
         return set[float]().union(*(numbers_in(self.lines[name]) for name in between))
@@ -185,7 +210,9 @@ class Meaning:
         strange = made.numbers - self.numbers(between).union(*(one or () for one in own))
         if strange and None not in own:
             return f"{min(strange)} is no number of {operations[0]}"
-        missed = self.given(between) - made.numbers if exact else None
+        missed = self.given(between) - made.numbers if exact else set[float]()
+        if not found:  # nothing is done for it where it changes nothing
+            missed -= _NEUTRAL
         if missed and taught[operations[0]].says:
             return f"{min(missed)} is a number of {operations[0]}"
         return self._disordered(between, made) if exact and found <= _ORDERED else None
