@@ -269,3 +269,26 @@ def test_the_head_requires_all_shapes_that_there_are(factors: Written) -> None:
     more = '    tl.require(xb.shape[0] == 1, "xb has shape (1, na)")\n'
     advice = Guide(factors.asked).line(f"{_answer(factors)}{before}{more}")
     assert advice.reason == "the head requires all shapes that there are"
+
+
+class Line(torch.nn.Module):
+    def forward(self, x: torch.Tensor, slope: torch.Tensor, height: torch.Tensor) -> torch.Tensor:
+        return x * slope + height
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16])
+def test_numbers_that_are_shared_are_taken_out_of_their_buffers(dtype: torch.dtype) -> None:
+    """Before the work begins that is done for every element."""
+    one, many = torch.randn(1, dtype=dtype), torch.randn(64, 96, dtype=dtype)
+    line = written(Line(), many, one, one)
+    before, first, _ = line.taught.partition("    first = tl.program_id(0)")
+    last = "        sk2 = tl.extract_scalar("
+    assert last in before
+    guide, work = Guide(line.asked), f"{first} * per_core\n"
+    assert guide.line(f"{_answer(line)}{before}{work}").keep
+    forgotten = [text for text in before.splitlines(keepends=True) if "xc_wide" not in text]
+    begun = "".join(text for text in forgotten if last not in text)
+    advice = guide.line(f"{_answer(line)}{begun}{work}")
+    assert not advice.keep
+    own = [text for text in before.splitlines(keepends=True) if "xc_wide" in text or last in text]
+    assert advice.then == "".join(own)

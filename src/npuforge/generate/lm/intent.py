@@ -27,6 +27,7 @@ from npuforge.generate.lm.worked_on import is_repeated, uncounted
 _ABOUT = re.compile(r"^(\w+): (.*)$")
 _TRAFFIC = re.compile(r"^\S+ \w+ in, ")
 _LOAD = re.compile(r"^ +tl\.load\((\w+)", re.MULTILINE)
+_SHARES = "    first = tl.program_id(0)"  # where a kernel begins to go over its share of the work
 _COPYIN, _COMPUTE = "with tl.copyin():", "with tl.compute():"
 _STORE = re.compile(r"^ +tl\.store\((\w+)", re.MULTILINE)
 _QUOTED = re.compile(rf"^ +{MARK}(\w+) = ", re.MULTILINE)
@@ -203,6 +204,8 @@ class Intent:
             return None
         body = program.rpartition(f"def {kernel}(")[2]
         loaded = [purpose.tensor(name) for name in _LOAD.findall(body)]
+        if last.startswith(_SHARES):
+            return _extracted(body, [name for name in loaded if _is_one(name, purpose, meaning)])
         waiting = [name for name in purpose.reads if name not in loaded]
         if not waiting or waiting[0] not in meaning.lines:
             return None
@@ -269,6 +272,35 @@ def _stray(body: str, purpose: Purpose, meaning: Meaning) -> str | None:
 def _in_order(values: Iterable[str], meaning: Meaning) -> list[str]:
     """Each once, without those that need no instructions: these are quoted where they are used."""
     return [one for one in dict.fromkeys(values) if one in meaning.lines and meaning.computes(one)]
+
+
+def _extracted(begun: str, ones: list[str]) -> str | None:
+    """The lines that take the number of a tensor of one element out of its buffer, where a kernel
+    begins its work without having looked at it."""
+    lines = begun.splitlines()
+    for name in ones:
+        buffer = f"{name}_in"
+        made = re.search(
+            rf"^ +{buffer} = tl\.alloc_ub\((\d+), dtype=tl\.(\w+)", begun, re.MULTILINE
+        )
+        reads = re.compile(rf"\b{buffer}\b(?! =)")
+        if made is None or any(reads.search(line) for line in lines if not _LOAD.match(line)):
+            continue
+        found = []
+        if made[2].endswith("float16"):
+            wide = f"{name}_wide"
+            found.append(f"        {wide} = tl.alloc_ub({made[1]}, dtype=tl.float32)")
+            found.append(f"        tl.cast({wide}[:1], {buffer}[:1])")
+            buffer = wide
+        number = begun.count("tl.extract_scalar(") + 1
+        found.append(f"        sk{number} = tl.extract_scalar({buffer}[:1], 0)")
+        return "\n".join(found)
+    return None
+
+
+def _is_one(name: str, purpose: Purpose, meaning: Meaning) -> bool:
+    """Whether a tensor has one element, which all rows or elements share."""
+    return _is_shared(name, purpose, meaning) and not elements_of(meaning.lines[name])
 
 
 def _about(quote: str) -> str:
