@@ -282,13 +282,12 @@ def test_numbers_that_are_shared_are_taken_out_of_their_buffers(dtype: torch.dty
     one, many = torch.randn(1, dtype=dtype), torch.randn(64, 96, dtype=dtype)
     line = written(Line(), many, one, one)
     before, first, _ = line.taught.partition("    first = tl.program_id(0)")
-    last = "        sk2 = tl.extract_scalar("
-    assert last in before
     guide, work = Guide(line.asked), f"{first} * per_core\n"
     assert guide.line(f"{_answer(line)}{before}{work}").keep
-    forgotten = [text for text in before.splitlines(keepends=True) if "xc_wide" not in text]
-    begun = "".join(text for text in forgotten if last not in text)
-    advice = guide.line(f"{_answer(line)}{begun}{work}")
-    assert not advice.keep
-    own = [text for text in before.splitlines(keepends=True) if "xc_wide" in text or last in text]
-    assert advice.then == "".join(own)
+    lines = before.splitlines(keepends=True)
+    for wide, number in (("xb_wide", "sk1"), ("xc_wide", "sk2")):
+        own = [text for text in lines if wide in text or f"{number} = " in text]
+        begun = "".join(text for text in lines if text not in own)
+        advice = guide.line(f"{_answer(line)}{begun}{work}")
+        assert not advice.keep
+        assert advice.then == "".join(own)

@@ -28,6 +28,7 @@ _ABOUT = re.compile(r"^(\w+): (.*)$")
 _TRAFFIC = re.compile(r"^\S+ \w+ in, ")
 _LOAD = re.compile(r"^ +tl\.load\((\w+)", re.MULTILINE)
 _SHARES = "    first = tl.program_id(0)"  # where a kernel begins to go over its share of the work
+_SCALAR = re.compile(r"^ +sk(\d+) = ", re.MULTILINE)
 _COPYIN, _COMPUTE = "with tl.copyin():", "with tl.compute():"
 _STORE = re.compile(r"^ +tl\.store\((\w+)", re.MULTILINE)
 _QUOTED = re.compile(rf"^ +{MARK}(\w+) = ", re.MULTILINE)
@@ -278,7 +279,7 @@ def _extracted(begun: str, ones: list[str]) -> str | None:
     """The lines that take the number of a tensor of one element out of its buffer, where a kernel
     begins its work without having looked at it."""
     lines = begun.splitlines()
-    for name in ones:
+    for place, name in enumerate(ones, 1):
         buffer = f"{name}_in"
         made = re.search(
             rf"^ +{buffer} = tl\.alloc_ub\((\d+), dtype=tl\.(\w+)", begun, re.MULTILINE
@@ -292,7 +293,8 @@ def _extracted(begun: str, ones: list[str]) -> str | None:
             found.append(f"        {wide} = tl.alloc_ub({made[1]}, dtype=tl.float32)")
             found.append(f"        tl.cast({wide}[:1], {buffer}[:1])")
             buffer = wide
-        number = begun.count("tl.extract_scalar(") + 1
+        taken_out = [int(number) for number in _SCALAR.findall(begun)]
+        number = place if place not in taken_out else max(taken_out) + 1
         found.append(f"        sk{number} = tl.extract_scalar({buffer}[:1], 0)")
         return "\n".join(found)
     return None

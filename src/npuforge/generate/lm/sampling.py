@@ -20,7 +20,7 @@ class Sampling:
     temperature: float = 0.6
     top_p: float = 0.95
     seed: int = 0
-    most: int = 2048
+    most: int = 3200  # a list of six tensors takes 3,000
     stop: tuple[str, ...] = ()
     grammar: str = ""
     guide: Guide | None = None
