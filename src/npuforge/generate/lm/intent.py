@@ -27,8 +27,7 @@ from npuforge.generate.lm.worked_on import is_repeated, uncounted
 _ABOUT = re.compile(r"^(\w+): (.*)$")
 _TRAFFIC = re.compile(r"^\S+ \w+ in, ")
 _LOAD = re.compile(r"^ +tl\.load\((\w+)", re.MULTILINE)
-_SHARES = "    first = tl.program_id(0)"  # where a kernel begins to go over its share of the work
-_SCALAR = re.compile(r"^ +sk(\d+) = ", re.MULTILINE)
+_SCALARS = re.compile(r": (?:b?float16|float32|int32)\[")
 _COPYIN, _COMPUTE = "with tl.copyin():", "with tl.compute():"
 _STORE = re.compile(r"^ +tl\.store\((\w+)", re.MULTILINE)
 _QUOTED = re.compile(rf"^ +{MARK}(\w+) = ", re.MULTILINE)
@@ -194,7 +193,24 @@ class Intent:
         known = first in meaning.lines and not is_repeated(purpose, meaning)
         if not known or not _is_shared(first, purpose, meaning):
             return ""
-        return f"    with tl.copyin():\n        {MARK}{meaning.lines[first]}\n"
+        if (ones := self._plain_numbers(purpose, meaning)) is not None:
+            return _numbers(ones, meaning)
+        return f"    {_COPYIN}\n        {MARK}{meaning.lines[first]}\n"
+
+    def _plain_numbers(self, purpose: Purpose, meaning: Meaning) -> list[str] | None:
+        """The tensors of one element that a stream reads, where nothing is computed of them alone:
+        then there is no choice in how it begins."""
+        known = meaning.lines.keys() >= set(purpose.reads) and not meaning.moves
+        if not known or not purpose.way.startswith(STREAM):
+            return None
+        ones = [name for name in purpose.reads if _is_shared(name, purpose, meaning)]
+        if any(elements_of(meaning.lines[name]) for name in ones):
+            return None
+        for value in filter(meaning.computes, purpose.computes):
+            made_of = {one for one in meaning.between(value, ()) if not meaning.operations[one]}
+            if made_of <= set(ones):
+                return None
+        return ones if all(_SCALARS.search(meaning.lines[name]) for name in ones) else None
 
     def reading(self, program: str, last: str, kernel: str, meaning: Meaning) -> str | None:
         """What must stand instead of the last line of a kernel, where it is not what is read next:
@@ -205,8 +221,6 @@ class Intent:
             return None
         body = program.rpartition(f"def {kernel}(")[2]
         loaded = [purpose.tensor(name) for name in _LOAD.findall(body)]
-        if last.startswith(_SHARES):
-            return _extracted(body, [name for name in loaded if _is_one(name, purpose, meaning)])
         waiting = [name for name in purpose.reads if name not in loaded]
         if not waiting or waiting[0] not in meaning.lines:
             return None
@@ -275,34 +289,29 @@ def _in_order(values: Iterable[str], meaning: Meaning) -> list[str]:
     return [one for one in dict.fromkeys(values) if one in meaning.lines and meaning.computes(one)]
 
 
-def _extracted(begun: str, ones: list[str]) -> str | None:
-    """The lines that take the number of a tensor of one element out of its buffer, where a kernel
-    begins its work without having looked at it."""
-    lines = begun.splitlines()
+def _numbers(ones: Iterable[str], meaning: Meaning) -> str:
+    """The lines that read tensors of one element and take their numbers out of the buffers."""
+    read, taken_out = list[str](), list[str]()
     for place, name in enumerate(ones, 1):
-        buffer = f"{name}_in"
-        made = re.search(
-            rf"^ +{buffer} = tl\.alloc_ub\((\d+), dtype=tl\.(\w+)", begun, re.MULTILINE
-        )
-        reads = re.compile(rf"\b{buffer}\b(?! =)")
-        if made is None or any(reads.search(line) for line in lines if not _LOAD.match(line)):
-            continue
-        found = []
-        if made[2].endswith("float16"):
+        line, buffer = meaning.lines[name], f"{name}_in"
+        dtype = line.partition(": ")[2].partition("[")[0]
+        read += [
+            f"{MARK}{line}",
+            f"{buffer} = tl.alloc_ub(8, dtype=tl.{dtype}, buffers=1)",
+            f"tl.load({name}, {buffer}[:1])",
+        ]
+        if dtype.endswith("float16"):
             wide = f"{name}_wide"
-            found.append(f"        {wide} = tl.alloc_ub({made[1]}, dtype=tl.float32)")
-            found.append(f"        tl.cast({wide}[:1], {buffer}[:1])")
+            taken_out += [
+                f"{wide} = tl.alloc_ub(8, dtype=tl.float32)",
+                f"tl.cast({wide}[:1], {buffer}[:1])",
+            ]
             buffer = wide
-        taken_out = [int(number) for number in _SCALAR.findall(begun)]
-        number = place if place not in taken_out else max(taken_out) + 1
-        found.append(f"        sk{number} = tl.extract_scalar({buffer}[:1], 0)")
-        return "\n".join(found)
-    return None
-
-
-def _is_one(name: str, purpose: Purpose, meaning: Meaning) -> bool:
-    """Whether a tensor has one element, which all rows or elements share."""
-    return _is_shared(name, purpose, meaning) and not elements_of(meaning.lines[name])
+        taken_out.append(f"sk{place} = tl.extract_scalar({buffer}[:1], 0)")
+    blocks = ((_COPYIN, read), (_COMPUTE, taken_out))
+    return "".join(
+        f"    {block}\n" + "".join(f"        {line}\n" for line in lines) for block, lines in blocks
+    )
 
 
 def _about(quote: str) -> str:
