@@ -228,6 +228,17 @@ def test_a_stream_says_first_what_all_elements_share(factors: Written) -> None:
     assert advice.then.startswith(right)
 
 
+def test_a_stream_of_single_numbers_counts_in_nothing(factors: Written) -> None:
+    before, right, after = _answer(factors).partition("op: xa, xd -> ")
+    right += after.partition("\n")[0] + "\n"
+    guide = Guide(factors.asked)
+    assert guide.line(before + right).keep
+    for wrong in (right, "op: xd, xa -> v0 -> y0\n"):
+        advice = guide.line(f"{before}op: cols = na\n{wrong}")
+        assert not advice.keep
+        assert (advice.then, advice.lines) == (right, 2)
+
+
 def test_what_is_read_together_is_read_in_one_block(factors: Written) -> None:
     """In the order of the outline, before anything is computed."""
     guide = Guide(factors.asked)

@@ -101,6 +101,8 @@ class Guide:
         if before.count("\n") > _MOST_THOUGHTS or last.startswith((" ", "@", "def ")):
             return Advice(keep=False, then=f"{ENDED}\n{_BEGINNING}", reason="no thought")
         intent = Intent.read(before)
+        if (alone := intent.uncounting(last, self._meaning)) is not None:
+            return Advice(keep=False, then=f"{alone}\n", reason="nothing to count", lines=2)
         said = intent.thought(last, self._meaning)
         if said is None:
             return _FINE

@@ -112,6 +112,20 @@ class Intent:
         missing = meaning.results.keys() - purpose.leaves.keys()
         return self._determined(name, list(meaning.results), meaning) if missing else None
 
+    def uncounting(self, last: str, meaning: Meaning) -> str | None:
+        """What must stand instead of the last two lines, where a stream counts in something and all
+        that it computes are single numbers: it counts in nothing."""
+        about = _ABOUT.match(last)
+        purpose = self.kernels.get(about[1]) if about is not None else None
+        if about is None or purpose is None or " -> " not in about[2] or meaning.moves:
+            return None
+        found = (elements_of(meaning.lines.get(one, "")) for one in purpose.computes)
+        single = all(elements == Counter() for elements in found)
+        if not purpose.way.startswith(STREAM) or not purpose.parameters or not single:
+            return None
+        alone = Intent({**self.kernels, about[1]: replace(purpose, parameters={})})
+        return alone._determined(about[1], list(purpose.leaves), meaning)
+
     def _determined(self, kernel: str, leaves: list[str], meaning: Meaning) -> str | None:
         """The line on what a kernel reads, computes and leaves, if it follows from the last."""
         purpose = self.kernels[kernel]
