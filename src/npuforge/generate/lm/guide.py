@@ -24,7 +24,7 @@ from npuforge.generate.lm.heads import filled
 from npuforge.generate.lm.inline import hoisted
 from npuforge.generate.lm.intent import Intent, is_number, outline_in
 from npuforge.generate.lm.meaning import SHARED, Meaning
-from npuforge.generate.lm.quoted import MARK, indentation, is_quote
+from npuforge.generate.lm.quoted import MARK, about, indentation, is_quote
 from npuforge.generate.lm.task import OPERATOR
 from npuforge.lower.compiler import lower
 from npuforge.tile import chip_constants
@@ -181,8 +181,7 @@ class Guide:
         return _advice(wrong)
 
     def _quote(self, last: str) -> Advice:
-        name = re.split(r"\W", last.partition(MARK)[2], maxsplit=1)[0]
-        return _given(last, self._known.lines.get(name))
+        return _given(last, self._known.lines.get(about(last)))
 
 
 def prepared(host: str) -> tuple[str, list[str]] | None:

@@ -16,19 +16,17 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 
 from npuforge.generate.lm.buffers import misshapen, overrun
-from npuforge.generate.lm.counted import Count, elements_of, product
+from npuforge.generate.lm.counted import elements_of
 from npuforge.generate.lm.heads import taken
 from npuforge.generate.lm.meaning import SHARED, Meaning
 from npuforge.generate.lm.purpose import ROWS, STREAM, Purpose, note
-from npuforge.generate.lm.quoted import MARK, indentation, is_quote
+from npuforge.generate.lm.quoted import MARK
+from npuforge.generate.lm.reads import LOAD, is_shared, late, opening, read_next
 from npuforge.generate.lm.single import arguments
-from npuforge.generate.lm.worked_on import is_repeated, uncounted
+from npuforge.generate.lm.worked_on import uncounted
 
 _ABOUT = re.compile(r"^(\w+): (.*)$")
 _TRAFFIC = re.compile(r"^\S+ \w+ in, ")
-_LOAD = re.compile(r"^ +tl\.load\((\w+)", re.MULTILINE)
-_SCALARS = re.compile(r": (?:b?float16|float32|int32)\[")
-_COPYIN, _COMPUTE = "with tl.copyin():", "with tl.compute():"
 _STORE = re.compile(r"^ +tl\.store\((\w+)", re.MULTILINE)
 _QUOTED = re.compile(rf"^ +{MARK}(\w+) = ", re.MULTILINE)
 _LAUNCH = re.compile(r"^ +(\w+)\[.*\]\((.*)\)$")
@@ -88,7 +86,7 @@ class Intent:
         return (
             self._unfounded(purpose, meaning)
             or uncounted(purpose, meaning)
-            or _late(purpose, meaning)
+            or late(purpose, meaning)
             or self._incomplete(purpose, meaning)
         )
 
@@ -136,7 +134,7 @@ class Intent:
         needed = {one for name in leaves for one in meaning.between(meaning.results[name], ())}
         computes = [name for name in meaning.lines if name in needed and meaning.operations[name]]
         reads = [name for name in meaning.lines if name in needed and name not in computes]
-        shared = [name for name in reads if _is_shared(name, purpose, meaning)]
+        shared = [name for name in reads if is_shared(name, purpose, meaning)]
         parts = [dict.fromkeys([*shared, *reads]), computes, leaves]
         line = f"{kernel}: " + " -> ".join(", ".join(part) for part in parts if part)
         again = Intent({**self.kernels, kernel: replace(purpose)})
@@ -198,57 +196,17 @@ class Intent:
         ]
 
     def opening(self, kernel: str, meaning: Meaning) -> str:
-        """The lines that a kernel begins with, where there is no choice: what all rows or elements
-        share is read before anything else."""
+        """The lines that a kernel begins with, where there is no choice."""
         purpose = self.kernels.get(kernel)
-        if purpose is None or kernel.endswith(SHARED) or not purpose.leaves or not purpose.reads:
-            return ""
-        first = purpose.reads[0]
-        known = first in meaning.lines and not is_repeated(purpose, meaning)
-        if not known or not _is_shared(first, purpose, meaning):
-            return ""
-        if (ones := self._plain_numbers(purpose, meaning)) is not None:
-            return _numbers(ones, meaning)
-        return f"    {_COPYIN}\n        {MARK}{meaning.lines[first]}\n"
-
-    def _plain_numbers(self, purpose: Purpose, meaning: Meaning) -> list[str] | None:
-        """The tensors of one element that a stream reads, where nothing is computed of them alone:
-        then there is no choice in how it begins."""
-        known = meaning.lines.keys() >= set(purpose.reads) and not meaning.moves
-        if not known or not purpose.way.startswith(STREAM):
-            return None
-        ones = [name for name in purpose.reads if _is_shared(name, purpose, meaning)]
-        if any(elements_of(meaning.lines[name]) for name in ones):
-            return None
-        for value in filter(meaning.computes, purpose.computes):
-            made_of = {one for one in meaning.between(value, ()) if not meaning.operations[one]}
-            if made_of <= set(ones):
-                return None
-        return ones if all(_SCALARS.search(meaning.lines[name]) for name in ones) else None
+        known = purpose is not None and purpose.leaves and not kernel.endswith(SHARED)
+        return opening(purpose, meaning) if purpose is not None and known else ""
 
     def reading(self, program: str, last: str, kernel: str, meaning: Meaning) -> str | None:
-        """What must stand instead of the last line of a kernel, where it is not what is read next:
-        tensors are read in the order in which the outline has them, and those that are shared, or
-        that are not, all in one block."""
+        """What must stand instead of the last line of a kernel, where it is not what is read
+        next."""
         purpose = self.kernels.get(kernel)
-        if purpose is None or not purpose.way.startswith((ROWS, STREAM)) or meaning.moves:
-            return None
         body = program.rpartition(f"def {kernel}(")[2]
-        loaded = [purpose.tensor(name) for name in _LOAD.findall(body)]
-        waiting = [name for name in purpose.reads if name not in loaded]
-        if not waiting or waiting[0] not in meaning.lines:
-            return None
-        wanted = f"{MARK}{meaning.lines[waiting[0]]}"
-        block = body.rpartition(_COPYIN)[2]
-        if is_quote(last) and _COMPUTE not in block and _about(last) in waiting[1:]:
-            return f"{indentation(last)}{wanted}"
-        if not last.endswith(_COMPUTE) or block.count(_COMPUTE) != 1:
-            return None
-        before = [purpose.tensor(name) for name in _LOAD.findall(block)]
-        if not before or before[-1] not in meaning.lines or is_repeated(purpose, meaning):
-            return None
-        kinds = {_is_shared(name, purpose, meaning) for name in (before[-1], waiting[0])}
-        return f"{indentation(last)}    {wanted}" if len(kinds) == 1 else None
+        return read_next(body, last, purpose, meaning) if purpose is not None else None
 
     def line(self, program: str, last: str, kernel: str, meaning: Meaning) -> str | None:
         """What is wrong with the last line of a kernel, the last part of a program."""
@@ -262,7 +220,7 @@ class Intent:
             left = {purpose.tensor(name) for name in _STORE.findall(body)}
             missing = purpose.leaves.keys() - left
             return f"{kernel} leaves {min(missing)} too" if missing else None
-        if (load := _LOAD.match(last)) is not None and purpose.tensor(load[1]) not in purpose.reads:
+        if (load := LOAD.match(last)) is not None and purpose.tensor(load[1]) not in purpose.reads:
             return f"{kernel} does not read {load[1]}"
         store = _STORE.match(last)
         if store is not None and purpose.tensor(store[1]) not in purpose.leaves:
@@ -301,65 +259,3 @@ def _stray(body: str, purpose: Purpose, meaning: Meaning) -> str | None:
 def _in_order(values: Iterable[str], meaning: Meaning) -> list[str]:
     """Each once, without those that need no instructions: these are quoted where they are used."""
     return [one for one in dict.fromkeys(values) if one in meaning.lines and meaning.computes(one)]
-
-
-def _numbers(ones: Iterable[str], meaning: Meaning) -> str:
-    """The lines that read tensors of one element and take their numbers out of the buffers."""
-    read, taken_out = list[str](), list[str]()
-    for place, name in enumerate(ones, 1):
-        line, buffer = meaning.lines[name], f"{name}_in"
-        dtype = line.partition(": ")[2].partition("[")[0]
-        read += [
-            f"{MARK}{line}",
-            f"{buffer} = tl.alloc_ub(8, dtype=tl.{dtype}, buffers=1)",
-            f"tl.load({name}, {buffer}[:1])",
-        ]
-        if dtype.endswith("float16"):
-            wide = f"{name}_wide"
-            taken_out += [
-                f"{wide} = tl.alloc_ub(8, dtype=tl.float32)",
-                f"tl.cast({wide}[:1], {buffer}[:1])",
-            ]
-            buffer = wide
-        taken_out.append(f"sk{place} = tl.extract_scalar({buffer}[:1], 0)")
-    blocks = ((_COPYIN, read), (_COMPUTE, taken_out))
-    return "".join(
-        f"    {block}\n" + "".join(f"        {line}\n" for line in lines) for block, lines in blocks
-    )
-
-
-def _about(quote: str) -> str:
-    """The tensor or value that a quote is of."""
-    return re.split(r"\W", quote.partition(MARK)[2], maxsplit=1)[0]
-
-
-def _is_shared(name: str, purpose: Purpose, meaning: Meaning) -> bool:
-    """Whether all rows of a kernel share a tensor, or all elements of a stream."""
-    elements = elements_of(meaning.lines.get(name, ""))
-    own = _own(purpose)
-    return bool(own) and elements is not None and not elements & (own or Counter())
-
-
-def _late(purpose: Purpose, meaning: Meaning) -> str | None:
-    """A tensor that all rows or elements share, read after one of which each has a part: what is
-    shared is read before the first of them."""
-    own = _own(purpose)
-    if not own or is_repeated(purpose, meaning):
-        return None
-    parted = False
-    for name in purpose.reads:
-        elements = elements_of(meaning.lines.get(name, ""))
-        if elements is None:
-            continue
-        if parted and _is_shared(name, purpose, meaning):
-            return f"{name} is shared and read too late"
-        parted = parted or elements >= own
-    return None
-
-
-def _own(purpose: Purpose) -> Count | None:
-    """What a kernel goes over one after the other: its rows, or the elements of a stream."""
-    for way, axis in ((ROWS, "rows"), (STREAM, "cols")):
-        if purpose.way.startswith(way):
-            return product(purpose.parameters.get(axis, ""))
-    return None

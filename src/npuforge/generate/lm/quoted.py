@@ -114,6 +114,11 @@ def stored(asked: str) -> dict[str, str]:
     return outputs | {tensor: value for value, tensor in updated}
 
 
+def about(quote: str) -> str:
+    """The tensor or value that a quote is of."""
+    return re.split(r"\W", quote.partition(MARK)[2], maxsplit=1)[0]
+
+
 def is_quote(line: str) -> bool:
     return line.lstrip().startswith(MARK)
 

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a kernel reads, and in which order: as its outline has it.
+
+What all rows share, or all elements of a stream, is read before anything else, and those of one
+kind in one block. How a stream begins that shares plain numbers leaves no choice at all. Of 14,078
+taught kernels of rows and streams all read in the order of their outlines.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+
+from npuforge.generate.lm.counted import Count, elements_of, product
+from npuforge.generate.lm.meaning import Meaning
+from npuforge.generate.lm.purpose import ROWS, STREAM, Purpose
+from npuforge.generate.lm.quoted import MARK, about, indentation, is_quote
+from npuforge.generate.lm.worked_on import is_repeated
+
+LOAD = re.compile(r"^ +tl\.load\((\w+)", re.MULTILINE)
+_SCALARS = re.compile(r": (?:b?float16|float32|int32)\[")
+_COPYIN, _COMPUTE = "with tl.copyin():", "with tl.compute():"
+
+
+def opening(purpose: Purpose, meaning: Meaning) -> str:
+    """The lines that a kernel begins with, where there is no choice."""
+    first = purpose.reads[0] if purpose.reads else ""
+    known = first in meaning.lines and not is_repeated(purpose, meaning)
+    if not known or not is_shared(first, purpose, meaning):
+        return ""
+    if (ones := _plain_numbers(purpose, meaning)) is not None:
+        return _numbers(ones, meaning)
+    return f"    {_COPYIN}\n        {MARK}{meaning.lines[first]}\n"
+
+
+def read_next(body: str, last: str, purpose: Purpose, meaning: Meaning) -> str | None:
+    """What must stand instead of the last line of a kernel's body, where that is not what is read
+    next: in a quote, or where a block ends too early."""
+    if not purpose.way.startswith((ROWS, STREAM)) or meaning.moves:
+        return None
+    loaded = [purpose.tensor(name) for name in LOAD.findall(body)]
+    waiting = [name for name in purpose.reads if name not in loaded]
+    if not waiting or waiting[0] not in meaning.lines:
+        return None
+    wanted = f"{MARK}{meaning.lines[waiting[0]]}"
+    block = body.rpartition(_COPYIN)[2]
+    if is_quote(last) and _COMPUTE not in block and about(last) in waiting[1:]:
+        return f"{indentation(last)}{wanted}"
+    if not last.endswith(_COMPUTE) or block.count(_COMPUTE) != 1:
+        return None
+    before = [purpose.tensor(name) for name in LOAD.findall(block)]
+    if not before or before[-1] not in meaning.lines or is_repeated(purpose, meaning):
+        return None
+    kinds = {is_shared(name, purpose, meaning) for name in (before[-1], waiting[0])}
+    return f"{indentation(last)}    {wanted}" if len(kinds) == 1 else None
+
+
+def _plain_numbers(purpose: Purpose, meaning: Meaning) -> list[str] | None:
+    """The tensors of one element that a stream reads, where nothing is computed of them alone:
+    then there is no choice in how it begins."""
+    known = meaning.lines.keys() >= set(purpose.reads) and not meaning.moves
+    if not known or not purpose.way.startswith(STREAM):
+        return None
+    ones = [name for name in purpose.reads if is_shared(name, purpose, meaning)]
+    if any(elements_of(meaning.lines[name]) for name in ones):
+        return None
+    for value in filter(meaning.computes, purpose.computes):
+        made_of = {one for one in meaning.between(value, ()) if not meaning.operations[one]}
+        if made_of <= set(ones):
+            return None
+    return ones if all(_SCALARS.search(meaning.lines[name]) for name in ones) else None
+
+
+def _numbers(ones: Iterable[str], meaning: Meaning) -> str:
+    """The lines that read tensors of one element and take their numbers out of the buffers."""
+    read, taken_out = list[str](), list[str]()
+    for place, name in enumerate(ones, 1):
+        line, buffer = meaning.lines[name], f"{name}_in"
+        dtype = line.partition(": ")[2].partition("[")[0]
+        read += [
+            f"{MARK}{line}",
+            f"{buffer} = tl.alloc_ub(8, dtype=tl.{dtype}, buffers=1)",
+            f"tl.load({name}, {buffer}[:1])",
+        ]
+        if dtype.endswith("float16"):
+            wide = f"{name}_wide"
+            taken_out += [
+                f"{wide} = tl.alloc_ub(8, dtype=tl.float32)",
+                f"tl.cast({wide}[:1], {buffer}[:1])",
+            ]
+            buffer = wide
+        taken_out.append(f"sk{place} = tl.extract_scalar({buffer}[:1], 0)")
+    blocks = ((_COPYIN, read), (_COMPUTE, taken_out))
+    return "".join(
+        f"    {block}\n" + "".join(f"        {line}\n" for line in lines) for block, lines in blocks
+    )
+
+
+def is_shared(name: str, purpose: Purpose, meaning: Meaning) -> bool:
+    """Whether all rows of a kernel share a tensor, or all elements of a stream."""
+    elements = elements_of(meaning.lines.get(name, ""))
+    own = _own(purpose)
+    return bool(own) and elements is not None and not elements & (own or Counter())
+
+
+def late(purpose: Purpose, meaning: Meaning) -> str | None:
+    """A tensor that all rows or elements share, read after one of which each has a part: what is
+    shared is read before the first of them."""
+    own = _own(purpose)
+    if not own or is_repeated(purpose, meaning):
+        return None
+    parted = False
+    for name in purpose.reads:
+        elements = elements_of(meaning.lines.get(name, ""))
+        if elements is None:
+            continue
+        if parted and is_shared(name, purpose, meaning):
+            return f"{name} is shared and read too late"
+        parted = parted or elements >= own
+    return None
+
+
+def _own(purpose: Purpose) -> Count | None:
+    """What a kernel goes over one after the other: its rows, or the elements of a stream."""
+    for way, axis in ((ROWS, "rows"), (STREAM, "cols")):
+        if purpose.way.startswith(way):
+            return product(purpose.parameters.get(axis, ""))
+    return None
