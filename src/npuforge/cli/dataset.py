@@ -46,7 +46,8 @@ def dataset() -> None:
     type=click.IntRange(0),
     default=0,
     show_default=True,
-    help="Graphs like each operator's that are planned and interpreted, to be read first.",
+    help="Graphs like a usual operator's that are planned and interpreted; more where it has something"
+    " rare, fewer where it has not.",
 )
 @click.option(
     "--proven",

@@ -186,7 +186,7 @@ def _report(run: Run, out: Path, json_out: str | None) -> int:
     help="How many it has then; as many as before without it.",
 )
 def graft(model: str, out: Path, tokenizer: Path, layers: int | None) -> int:
-    """Put MODEL, pretrained on other words, on a tokenizer of kernels: the folder OUT, to train."""
+    """Put MODEL on a tokenizer of kernels, with fewer or more layers: the folder OUT, to train."""
     from npuforge.train import graft as grafting  # noqa: PLC0415 (--help needs none of this)
 
     made = grafting.graft(model, tokenizer, layers, out)

@@ -239,6 +239,13 @@ def test_a_stream_of_single_numbers_counts_in_nothing(factors: Written) -> None:
         assert (advice.then, advice.lines) == (right, 2)
 
 
+def test_a_stream_that_computes_nothing_may_count(factors: Written) -> None:
+    thoughts = (
+        "<think>\nop: A stream: each core takes a share of the elements.\nop: cols = na * nb\n"
+    )
+    assert Guide(factors.asked).line(f"{thoughts}op: xb -> y1\n").reason != "nothing to count"
+
+
 def test_what_is_read_together_is_read_in_one_block(factors: Written) -> None:
     """In the order of the outline, before anything is computed."""
     guide = Guide(factors.asked)

@@ -97,3 +97,39 @@ def test_what_operations_were_taught_with() -> None:
 def test_words_that_look_like_tensors_are_none() -> None:
     asked = "xa: float32[na]\nv0 = gelu(xa, approximate=xyz, mode=xy): float32[na]\nreturn v0\n"
     assert Meaning.read(asked).operands["v0"] == ("xa",)
+
+
+@pytest.mark.parametrize(
+    ("operation", "same"),
+    [
+        ("mul.Tensor(v0, 1.0)", True),
+        ("div.Tensor(v0, 1)", True),
+        ("sub.Tensor(v0, 0.0)", True),
+        ("view(v0, [na * nb])", True),
+        ("_to_copy(v0, dtype=float32)", True),
+        ("mul.Tensor(v0, -1.0)", False),
+        ("mul.Tensor(v0, v0)", False),
+        ("sub.Tensor(0, v0)", False),
+        ("add.Tensor(v0, 1.0)", False),
+        ("slice.Tensor(v0, 1, 0, 32)", False),
+        ("permute(v0, [1, 0])", False),
+    ],
+)
+def test_what_changes_nothing_stands_for_what_it_is_made_of(operation: str, same: bool) -> None:
+    asked = (
+        f"xa: float32[na, nb]\nv0 = exp(xa): float32[na, nb]\nv1 = {operation}: float32[na, nb]\n"
+    )
+    meaning = Meaning.read(f"{asked}v2 = abs(v1): float32[na, nb]\nreturn v2\n")
+    wanted = "tl.abs(v2[:m], v0[:m])" if same else None
+    assert meaning.instead("tl.abs(v2[:m], v1[:m])", ["v0", "v2"]) == wanted
+
+
+@pytest.mark.parametrize(("factor", "fine"), [("1.0", True), ("-1.0", False)])
+def test_only_what_changes_nothing_needs_no_instruction(factor: str, fine: bool) -> None:
+    asked = (
+        f"xa: float16[na]\nv0 = exp(xa): float16[na]\nv1 = mul.Tensor(v0, {factor}): float16[na]\n"
+    )
+    program = "@ascend_kernel\ndef op():\n            tl.load(xa + start, xa_in[:m])\n"
+    program += "            tl.exp(v0[:m], xa_in[:m])\n            tl.cast(y_out[:m], v0[:m])\n"
+    said = Meaning.read(f"{asked}return v1\n").of(program)
+    assert (said is None) == fine

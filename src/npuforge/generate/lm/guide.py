@@ -24,7 +24,7 @@ from npuforge.generate.lm.heads import filled
 from npuforge.generate.lm.inline import hoisted
 from npuforge.generate.lm.intent import Intent, is_number, outline_in
 from npuforge.generate.lm.meaning import SHARED, Meaning
-from npuforge.generate.lm.quoted import MARK, about, indentation, is_quote
+from npuforge.generate.lm.quoted import ALLOCATION, MARK, about, indentation, is_quote
 from npuforge.generate.lm.task import OPERATOR
 from npuforge.lower.compiler import lower
 from npuforge.tile import chip_constants
@@ -36,7 +36,6 @@ _KERNEL = f"@{KERNEL_DECORATOR}"
 _BEGINNING = f"{LANGUAGE_IMPORT}\n\n\n{_KERNEL}\n"
 _HEAD = re.compile(r"^def (\w+)\(([\w, ]*)\):$", re.MULTILINE)
 _PREPARED = re.compile(rf"^ +{MARK}def (\w+)\((.*)\)$", re.MULTILINE)
-_MADE = re.compile(r"^ +(\w+) = tl\.alloc_", re.MULTILINE)
 _SHAPE = re.compile(r'^ +tl\.require\(.*"\w+ has shape ')
 _HOST = f"def {OPERATOR}_host("
 _MOST_THOUGHTS = 60  # lines
@@ -147,10 +146,11 @@ class Guide:
         # A kernel that is the same for many operators has names of its own.
         tensors = {} if heads[-1][0].endswith(SHARED) else self._known.tensors
         refused = _first(in_kernel(hoisted(filled(kernel)).text, tensors, self._chip))
-        instead = self._meaning.instead(last, _MADE.findall(kernel)) if refused else None
-        if instead is not None:
-            return Advice(keep=False, then=f"{instead}\n", reason=refused or "")
-        return _advice(refused or idle(last, kernel))
+        if refused is None:
+            return _advice(idle(last, kernel))
+        made = {found[1] for line in kernel.splitlines() if (found := ALLOCATION.match(line))}
+        instead = self._meaning.instead(last, made)
+        return Advice(keep=False, then=f"{instead}\n" if instead else "", reason=refused)
 
     def _in_host(self, program: str, body: str, last: str, intent: Intent) -> Advice:
         head = self._known.head

@@ -117,8 +117,8 @@ class Intent:
         purpose = self.kernels.get(about[1]) if about is not None else None
         if about is None or purpose is None or " -> " not in about[2] or meaning.moves:
             return None
-        found = (elements_of(meaning.lines.get(one, "")) for one in purpose.computes)
-        single = all(elements == Counter() for elements in found)
+        found = [elements_of(meaning.lines.get(one, "")) for one in purpose.computes]
+        single = bool(found) and all(elements == Counter() for elements in found)
         if not purpose.way.startswith(STREAM) or not purpose.parameters or not single:
             return None
         alone = Intent({**self.kernels, about[1]: replace(purpose, parameters={})})

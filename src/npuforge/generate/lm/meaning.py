@@ -43,8 +43,10 @@ _NUMBER = re.compile(r"-?\d+(?:\.\d*)?(?:e[-+]?\d+)?")
 VIEW = "view"  # any of them
 _HEAD = re.compile(r"^def (\w+)\(")
 _ORDERED = frozenset({"sub", "div", "pow", "floor_mod", "select"})
-_IDLE = {"mul": {1.0}, "div": {1.0}, "add": {0.0}, "sub": {0.0}}  # with which nothing changes
-_NEUTRAL = frozenset({0.0, 1.0})
+# With which nothing changes, as the second operand.
+_IDLE = {"mul.Tensor": 1.0, "div.Tensor": 1.0, "add.Tensor": 0.0, "sub.Tensor": 0.0}
+# Views of all elements in their order.
+_WHOLE = re.compile(r"^(?:view|reshape|_unsafe_view|squeeze|unsqueeze|clone|alias|_to_copy)\b")
 _READ = re.compile(r"\bv\d+\b(?=\[)")
 _NOTHING: frozenset[str] = frozenset()
 SHARED = "_kernel"  # how kernels are called that are the same for many operators
@@ -173,11 +175,15 @@ class Meaning:
     def _same(self, name: str) -> str | None:
         """The value that another one is, as it is."""
         operands = self.operands.get(name, ())
-        if len(operands) != 1:
-            return None
-        word = self.operations[name].partition(".")[0]
-        idle = not self.computes(name) or self.given([name]) == _IDLE.get(word)
-        return operands[0] if idle else None
+        whole = len(operands) == 1 and _WHOLE.match(self.operations[name]) is not None
+        return operands[0] if whole or self._idle(name) else None
+
+    def _idle(self, name: str) -> bool:
+        """Whether an operation changes nothing."""
+        given = _given(self.lines[name])
+        second = given[1] if len(given) > 1 and _NUMBER.fullmatch(given[1]) else None
+        first = bool(given) and given[0] in self.lines
+        return first and second is not None and float(second) == _IDLE.get(self.operations[name])
 
     def numbers(self, between: Iterable[str]) -> set[float]:
         """Numbers in the lines of values."""
@@ -210,9 +216,8 @@ class Meaning:
         strange = made.numbers - self.numbers(between).union(*(one or () for one in own))
         if strange and None not in own:
             return f"{min(strange)} is no number of {operations[0]}"
-        missed = self.given(between) - made.numbers if exact else set[float]()
-        if not found:  # nothing is done for it where it changes nothing
-            missed -= _NEUTRAL
+        idle = not found and all(self._idle(name) for name in between if self.computes(name))
+        missed = self.given(between) - made.numbers if exact and not idle else None
         if missed and taught[operations[0]].says:
             return f"{min(missed)} is a number of {operations[0]}"
         return self._disordered(between, made) if exact and found <= _ORDERED else None
