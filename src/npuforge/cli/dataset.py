@@ -46,8 +46,8 @@ def dataset() -> None:
     type=click.IntRange(0),
     default=0,
     show_default=True,
-    help="Graphs like a usual operator's that are planned and interpreted; more where it has something"
-    " rare, fewer where it has not.",
+    help="Graphs like a usual operator's that are planned and interpreted; of one that has"
+    " something rare there are more, of others fewer.",
 )
 @click.option(
     "--proven",
