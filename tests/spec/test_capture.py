@@ -167,3 +167,44 @@ def test_the_table_of_decompositions_is_made_once_and_again_for_new_operations()
     library.define("twice(Tensor x) -> Tensor")
     library.impl("twice", lambda x: x + x, "CompositeImplicitAutograd")
     assert torch.ops.npuforge_tests.twice.default in decompositions()
+
+
+ITEMS = """
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x, power):
+        filled = torch.full([x.shape[0], 1], power.item(), dtype=power.dtype)
+        return x ** power.item() + filled
+
+
+def get_inputs():
+    return [torch.rand(6, 5), torch.tensor([2.0])]
+"""
+
+DECIDED = """
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x, mode):
+        return x.floor() if mode.item() == 1 else x.ceil()
+
+
+def get_inputs():
+    return [torch.rand(6, 5), torch.tensor([1])]
+"""
+
+
+def test_numbers_taken_out_of_tensors_stay_values_that_are_read(tmp_path: Path) -> None:
+    graph = capture(written(tmp_path, ITEMS))
+    assert [source.type.shape for source in graph.sources] == [(6, 5), (1,)]
+    (power,) = [node for node in graph.nodes if node.op == "aten.pow.Tensor_Tensor"]
+    assert power.type.shape == (6, 5)
+    assert len(graph.symbols) == 2
+
+
+def test_what_is_decided_by_a_number_in_a_tensor_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"mode\.item\(\) == 1|data-dependent"):
+        capture(written(tmp_path, DECIDED))

@@ -16,12 +16,14 @@ import time
 import traceback
 import warnings
 from collections.abc import Collection
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import torch
+from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 
@@ -66,6 +68,20 @@ def exported(model: Any, inputs: list[Any], every_shape: bool) -> Any:
     if any(getattr(value, "is_meta", False) for value in found.constants.values()):
         raise ValueError("numbers in its code were made without data")
     return found
+
+
+class NumbersStayTensors(TorchFunctionMode):
+    """`x.item()` gives a tensor of no axes: it computes as the number would, and stays a value that
+    a kernel reads. What is decided by it, or sized, fails as before."""
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        if func is torch.Tensor.item:
+            return args[0].reshape(())
+        if func is torch.full and len(args) == 2 and isinstance(args[1], torch.Tensor):
+            value = args[1].to(kwargs.get("dtype") or args[1].dtype)
+            return value.expand(args[0]).clone()
+        return func(*args, **kwargs)
 
 
 # Operations that a kernel computes better as they are than as the dozens they decompose into.
@@ -212,7 +228,14 @@ def capture(module: Any) -> Captured:
         except Exception:  # what the module does not do without data, or for every shape
             continue
     model, inputs = example(module, "cpu")
-    return Captured(module, exported(model, inputs, False), inputs)
+    try:
+        return Captured(module, exported(model, inputs, False), inputs)
+    except Exception:
+        for every_shape in (True, False):
+            with suppress(Exception), NumbersStayTensors():
+                model, inputs = example(module, "meta")
+                return Captured(module, exported(model, inputs, every_shape), inputs)
+        raise
 
 
 def described(captured: Captured, name: str, eager: list[dict[str, Any]]) -> dict[str, Any]:
