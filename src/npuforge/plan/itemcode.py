@@ -37,6 +37,15 @@ _SWAPPED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "n
 _LOGIC = {"and": "mask_and", "or": "mask_or"}
 
 
+class SteppedError(PlanError):
+    """A tile whose neighbours are apart in memory: what is read so has to be brought together
+    first."""
+
+    def __init__(self, access: Access) -> None:
+        super().__init__(f"reading {access.tensor.name} in steps is not planned")
+        self.tensor = access.tensor.memory
+
+
 def kind_of(dtype: str) -> Kind:
     if is_float(dtype):
         return "float32"
@@ -226,10 +235,10 @@ class ItemCode:
             text += f", stride={self.scope.size(down)}"
         elif cls == "full" and along == Size.of(-1):
             return self._load_backwards(item, access)
-        elif cls == "col" and down != one:
-            return self._load_apart(item, access)
-        elif cls in ("row", "full") and along != one:
-            raise PlanError(f"reading {access.tensor.name} in steps of {along} is not planned")
+        elif (cls == "full" and along != one) or (cls == "col" and down != one):
+            return self._load_apart(item, access, cls)
+        elif cls == "row" and along != one:
+            raise SteppedError(access)
         self.block.copyin.append(Instr(text + ")", (reg,)))
         return reg
 
@@ -239,7 +248,7 @@ class ItemCode:
         assert self.col is not None
         along = access.strides[self.col]
         if access.strides.get(self.row) != Size.of(1):
-            raise PlanError(f"reading {access.tensor.name} in steps of {along} is not planned")
+            raise SteppedError(access)
         lying = Reg("turned", item.dtype, "in", kept=self.kept)
         text = f"tl.load({self.address(access)}, {{d}}, stride={self.scope.size(along)})"
         self.block.copyin.append(Instr(text, (lying,)))
@@ -248,19 +257,20 @@ class ItemCode:
         wide = self.emit("tl.cast({d}, {0})", "turned", kind_of(item.dtype), lying, over=False)
         return self.emit("tl.transpose({d}, {0})", "full", wide.dtype, wide, over=False)
 
-    def _load_apart(self, item: Item, access: Access) -> Reg:
-        """One number for each row, from places apart: rows of one element, folded to a vector."""
-        assert self.row is not None
-        thin = Reg("thin", item.dtype, "in", kept=self.kept)
-        step = self.scope.size(access.strides[self.row])
-        text = f"tl.load({self.address(access)}, {{d}}, stride={step})"
-        self.block.copyin.append(Instr(text, (thin,)))
-        if not is_float(item.dtype):
+    def _load_apart(self, item: Item, access: Access, cls: Class) -> Reg:
+        """Numbers from places apart: rows of one element each, folded to a vector."""
+        axis = self.row if cls == "col" else self.col
+        assert axis is not None
+        step = access.strides[axis]
+        if not is_float(item.dtype) or (step.known is not None and step.known < 0):
             raise PlanError(f"reading {access.tensor.name} in steps of {step} is not planned")
+        thin = Reg("thin", item.dtype, "in", kept=self.kept)
+        text = f"tl.load({self.address(access)}, {{d}}, stride={self.scope.size(step)})"
+        self.block.copyin.append(Instr(text, (thin,)))
         wide = thin
         if item.dtype != "float32":
             wide = self.emit("tl.cast({d}, {0})", "thin", "float32", thin, over=False)
-        return self.emit("tl.reduce_sum({d}, {0}, axis=1)", "col", "float32", wide, over=False)
+        return self.emit("tl.reduce_sum({d}, {0}, axis=1)", cls, "float32", wide, over=False)
 
     def _load_backwards(self, item: Item, access: Access) -> Operand:
         """A line that is read from its end: loaded as it lies, then reversed."""

@@ -12,12 +12,13 @@ from npuforge.lower.names import clashes_with_c
 from npuforge.plan.arith import is_float
 from npuforge.plan.expand import expand
 from npuforge.plan.folds import Parts, can_pass_twice, folded, parallel_pieces, state_count
+from npuforge.plan.itemcode import SteppedError
 from npuforge.plan.launch import Demand, KernelName, Launch, Program
 from npuforge.plan.levels import Level, merged, substitute
 from npuforge.plan.nest import Access, Axis, Item, Nest, needed, nest_of
 from npuforge.plan.operands import Root, by_shape, host_parameters, identifier, source_names
 from npuforge.plan.plan import Operand, Plan, PlanError, Variant
-from npuforge.plan.reads import all_tensors, in_step, read_tensors, reductions
+from npuforge.plan.reads import all_tensors, in_step, loads, read_tensors, reductions
 from npuforge.plan.room import Fit, fit_of
 from npuforge.plan.special import Job, writer_of
 from npuforge.plan.split import in_groups, largest_piece, too_many
@@ -57,6 +58,15 @@ class Planner:
         roots = [root for root in roots if not self.written_directly(*root)]
         if not roots:
             return
+        try:
+            self._compute(roots)
+        except SteppedError as stepped:
+            found = [value for root in roots for value in _apart(root[0], stepped.tensor)]
+            if not found or _among([value for value, _ in roots], found):
+                raise
+            self.hold(found, roots)
+
+    def _compute(self, roots: Sequence[Root]) -> None:
         for value, _ in roots:
             self.prepare(value)
         probe = nest_of(roots, self.example, explicit=False)
@@ -281,7 +291,7 @@ class Planner:
         shape: TileShape = "rows" if rows else "flat"
         if any(_turned(access, axes) for access in nest.accesses):
             shape = "turned"
-        if any(_backwards(access, axes) for access in nest.accesses):
+        if any(_backwards(access, axes) or _stepped(access, axes) for access in nest.accesses):
             shape = "flat"
         self.add(tiled(nest, shape, self.fresh(), _WHY[shape], self.choice))
 
@@ -347,6 +357,12 @@ def _turned(access: Access, axes: Sequence[Axis]) -> bool:
         and access.strides.get(axes[-1]) not in (one, None)
         and (access.strides.get(axes[-2]) == one)
     )
+
+
+def _stepped(access: Access, axes: Sequence[Axis]) -> bool:
+    """Whether no axis of a tile has neighbours in memory."""
+    steps = [access.strides.get(axis) for axis in axes[-2:]]
+    return bool(steps) and steps[-1] is not None and ONE not in steps
 
 
 def _turned_under_masks(nest: Nest) -> list[Value]:
@@ -470,6 +486,12 @@ def _put_together(graph: Graph, soc: str, choice: Choice) -> tuple[Program, tupl
         planner.compute(group)
     planner.update(updates)
     return program, operands
+
+
+def _apart(value: Value, tensor: Tensor) -> list[Value]:
+    """What a value reads of a tensor in steps, each once."""
+    found = (item for item in loads(value) if item.tensor.memory is tensor)
+    return list({id(item): item for item in found if ONE not in item.strides}.values())
 
 
 def _among(values: Sequence[Value], found: Sequence[Value]) -> bool:

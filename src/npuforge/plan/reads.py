@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from npuforge.plan.values import Load, Map, Reduce, Special, Tensor, Value, is_whole
 
 
-def read_tensors(value: Value) -> Iterator[Tensor]:
+def loads(value: Value) -> Iterator[Load]:
     seen: set[int] = set()
     stack = [value]
     while stack:
@@ -18,11 +18,15 @@ def read_tensors(value: Value) -> Iterator[Tensor]:
         seen.add(id(item))
         match item:
             case Load():
-                yield item.tensor
+                yield item
             case Map():
                 stack += reversed(item.args)
             case Reduce():
                 stack.append(item.arg)
+
+
+def read_tensors(value: Value) -> Iterator[Tensor]:
+    return (item.tensor for item in loads(value))
 
 
 def all_tensors(value: Value) -> Iterator[Tensor]:

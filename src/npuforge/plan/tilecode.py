@@ -86,7 +86,7 @@ class Frame:
             case "turned":
                 return f"({self.cols}, {self.rows})"
             case "thin":
-                return f"({self.rows}, 1)"
+                return f"({self.rows or self.cols}, 1)"
             case "one":
                 return "8"
 
@@ -98,7 +98,7 @@ class Frame:
             case "turned":
                 return f"{reg.name}[{self.col_view}, {self.row_view}]"
             case "thin":
-                return f"{reg.name}[{self.row_view}, :]"
+                return f"{reg.name}[{self.row_view or self.col_view}, :]"
             case "full" | "row":
                 return f"{reg.name}[{self.col_view}]"
             case "col" if used_as == "full":
