@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 import torch
+from tests.plan.modules import agree
 
 from npuforge.plan.plan import PlanError
-from tests.plan.modules import agree
 
 
 def normal(*shape: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:

@@ -135,7 +135,7 @@ class Emitter:
             if source.dtype == "float32" and source.kind == "tile":
                 choices += ["scan"]
         elif source.dtype in ("int32", "int16"):
-            choices += ["whole", "whole", "whole", "shift"]
+            choices += ["whole", "whole", "whole", "shift", "bits"]
             choices += ["select"] if source.dtype == "int32" else []
         elif source.dtype == "uint16":
             choices += ["bits", "shift"]
@@ -295,7 +295,9 @@ class Emitter:
         b = self._partner(a)
         name = self.draw(st.sampled_from(["bit_and", "bit_or", "bit_not"]))
         operands = self.view(a) if name == "bit_not" else f"{self.view(a)}, {self.view(b)}"
-        result = Value(self.allocate(a.kind, a.dtype), a.kind, a.dtype, 0, 65535, sure=True)
+        m = WHOLE_RANGE[a.dtype]
+        low = 0.0 if a.dtype == "uint16" else -m
+        result = Value(self.allocate(a.kind, a.dtype), a.kind, a.dtype, low, m, sure=True)
         self._write(f"tl.{name}({self.view(result)}, {operands})", result)
 
     def _truth(self, a: Value) -> None:

@@ -79,6 +79,8 @@ def _unary(op: Op, context: Context) -> Lines:
     if op.name == "neg":
         minus = context.scalar(Const(-1.0 if _dtype(dst).kind == "float" else -1), _dtype(dst))
         return context.each_row([dst, src], f"Muls({{0}}, {{1}}, {minus}, {{n}});")
+    if info.api in _BITS:
+        return _bits(info.api, [dst, src], context)
     if info.api:
         mode = f"RoundMode::{info.mode}, " if info.mode else ""
         return context.each_row([dst, src], f"{info.api}({{0}}, {{1}}, {mode}{{n}});")
@@ -94,12 +96,26 @@ def _work(helper: str) -> str:
 def _tiles(op: Op, context: Context) -> Lines:
     dst, (a, b) = op.outs[0], _views(op)
     info = ops.table()[op.name]
+    if info.api in _BITS:
+        return _bits(info.api, [dst, a, b], context)
     if info.api:
         return context.each_row([dst, a, b], f"{info.api}({{0}}, {{1}}, {{2}}, {{n}});")
     assert info.helper is not None
     name = context.helper(info.helper, context.most(dst.buffer))
     work = _work(info.helper)
     return context.each_row([dst, a, b], f"{name}({{0}}, {{1}}, {{2}}, {{n}}{work});")
+
+
+_BITS = ("And", "Or", "Not")
+
+
+def _bits(api: str, views: list[View], context: Context) -> Lines:
+    """The hardware has these for 16 bits: longer numbers are taken as two of them."""
+    halves = _dtype(views[0]).bits // 16
+    as_short = "" if halves == 1 else ".ReinterpretCast<uint16_t>()"
+    count = "{n}" if halves == 1 else f"({{n}}) * {halves}"
+    tensors = ", ".join(f"{{{place}}}{as_short}" for place in range(len(views)))
+    return context.each_row(views, f"{api}({tensors}, {count});")
 
 
 def _binary(op: Op, context: Context) -> Lines:

@@ -31,6 +31,7 @@ _BINARY = {
     "min": "minimum",
 }
 _TILES = {"pow": "pow", "floor_mod": "floor_mod"}
+_BITS = ("bit_and", "bit_or")
 _WHOLE_DIVISION = {"floor_div": "floor", "trunc_div": "trunc"}
 _COMPARE = ("lt", "le", "gt", "ge", "eq", "ne")
 _SWAPPED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
@@ -322,6 +323,13 @@ class ItemCode:
             x = self.widened(self.operand(item.args[0], kind), cls, kind)
             slope = self.scalar(self.operand(item.args[1], kind))
             return self.emit("tl.leaky_relu({d}, {0}, {1})", cls, kind, x, slope)
+        if op in _BITS:
+            a, b = (self.widened(self.operand(arg, "int32"), cls, "int32") for arg in item.args)
+            return self.emit(f"tl.{op}({{d}}, {{0}}, {{1}})", cls, "int32", a, b)
+        if op == "shift_right":
+            x = self.widened(self.operand(item.args[0], "int32"), cls, "int32")
+            bits = self.literal(item.args[1], "int32")
+            return self.emit("tl.shift_right({d}, {0}, {1})", cls, "int32", x, bits)
         x = self.widened(self.operand(item.args[0], kind), cls, kind)
         return self._unary(op, cls, kind, x)
 

@@ -65,7 +65,7 @@ def _unary(op: str) -> None:
     @rule(f"aten.{op}.default")
     def expand_unary(node: Node, x: Value) -> Value:
         if op == "bitwise_not" and x.dtype != "bool":
-            raise refuse(node, "bits of numbers are not planned")
+            return sub(-1, x, node.type.dtype)
         found = apply(_UNARY[op], node.type.dtype, x)
         if op == "sign" and is_float(x.dtype):  # PyTorch has no sign for what is no number
             return apply("where", node.type.dtype, apply("isnan", "bool", x), 0.0, found)
@@ -133,6 +133,62 @@ def _div_mode(node: Node, x: Operand, y: Operand, rounding_mode: str | None = No
 @rule("aten.remainder.Scalar", "aten.remainder.Tensor")
 def _remainder(node: Node, x: Operand, y: Operand) -> Value:
     return apply("floor_mod", node.type.dtype, x, y)
+
+
+@rule("aten.fmod.Scalar", "aten.fmod.Tensor")
+def _fmod(node: Node, x: Value, y: Operand) -> Value:
+    """What is left has the sign of what is divided."""
+    dtype = node.type.dtype
+    divisor = abs(y) if isinstance(y, float | int) else apply("abs", dtype, y)
+    rest = apply("floor_mod", dtype, apply("abs", dtype, cast(x, dtype)), divisor)
+    below = apply("lt", "bool", x, constant(0, x.dtype))
+    return apply("where", dtype, below, apply("neg", dtype, rest), rest)
+
+
+@rule("aten.hypot.default")
+def _hypot(node: Node, x: Value, y: Value) -> Value:
+    """The longer side times a root of at least one: no square overflows."""
+    dtype = node.type.dtype
+    a, b = apply("abs", dtype, x), apply("abs", dtype, y)
+    longer = apply("max", dtype, a, b)
+    ratio = apply("div", dtype, apply("min", dtype, a, b), apply("max", dtype, longer, _TINY))
+    length = mul(longer, apply("sqrt", dtype, add(mul(ratio, ratio, dtype), 1.0, dtype)), dtype)
+    return apply("where", dtype, apply("isinf", "bool", longer), longer, length)
+
+
+_TINY = 1.1754944e-38  # the least float32 that has all its digits
+
+
+@rule("aten.erfc.default")
+def _erfc(node: Node, x: Value) -> Value:
+    return sub(1.0, apply("erf", node.type.dtype, x), node.type.dtype)
+
+
+_BITS = {"int8": 8, "int16": 16, "int32": 32}
+
+
+@rule("aten.__lshift__.Scalar", "aten.bitwise_left_shift.Tensor_Scalar")
+def _shift_left(node: Node, x: Value, bits: int) -> Value:
+    """Multiplied in 32 bits, where what is too large wraps; shorter numbers wrap at their end."""
+    dtype = node.type.dtype
+    above = 32 - _shifted(node, bits)
+    factor = 1 << (bits + above)
+    moved = apply("mul", "int32", x, factor - (1 << 32) if factor >= 1 << 31 else factor)
+    return cast(apply("shift_right", "int32", moved, above) if above else moved, dtype)
+
+
+@rule("aten.__rshift__.Scalar", "aten.bitwise_right_shift.Tensor_Scalar")
+def _shift_right(node: Node, x: Value, bits: int) -> Value:
+    _shifted(node, bits)
+    return apply("shift_right", node.type.dtype, x, bits)
+
+
+def _shifted(node: Node, bits: int) -> int:
+    """The bits of the type, where a shift by that many is planned."""
+    width = _BITS.get(node.type.dtype, 0)
+    if not 0 <= bits < width:
+        raise refuse(node, f"{node.type.dtype} shifted by {bits} bits is not planned")
+    return width
 
 
 @rule("aten.reciprocal.default")
@@ -252,27 +308,38 @@ def _masked_fill(node: Node, x: Value, mask: Value, value: Operand) -> Value:
     return apply("where", node.type.dtype, mask, value, x)
 
 
-@rule("aten.logical_and.default", "aten.bitwise_and.Tensor")
-def _and(node: Node, x: Value, y: Value) -> Value:
-    return _logic(node, "and", x, y)
+@rule("aten.logical_and.default", "aten.bitwise_and.Tensor", "aten.bitwise_and.Scalar")
+def _and(node: Node, x: Value, y: Operand) -> Value:
+    if _of_numbers(node):
+        return apply("bit_and", node.type.dtype, x, y)
+    return _logic("and", x, y)
 
 
-@rule("aten.logical_or.default", "aten.bitwise_or.Tensor")
-def _or(node: Node, x: Value, y: Value) -> Value:
-    return _logic(node, "or", x, y)
+@rule("aten.logical_or.default", "aten.bitwise_or.Tensor", "aten.bitwise_or.Scalar")
+def _or(node: Node, x: Value, y: Operand) -> Value:
+    if _of_numbers(node):
+        return apply("bit_or", node.type.dtype, x, y)
+    return _logic("or", x, y)
 
 
-@rule("aten.logical_xor.default", "aten.bitwise_xor.Tensor")
-def _xor(node: Node, x: Value, y: Value) -> Value:
-    return _logic(node, "ne", x, y)
+@rule("aten.logical_xor.default", "aten.bitwise_xor.Tensor", "aten.bitwise_xor.Scalar")
+def _xor(node: Node, x: Value, y: Operand) -> Value:
+    if _of_numbers(node):  # what one of them has, less what both have
+        dtype = node.type.dtype
+        both = apply("bit_and", dtype, x, y)
+        return apply("sub", dtype, apply("bit_or", dtype, x, y), both)
+    return _logic("ne", x, y)
 
 
-def _logic(node: Node, op: str, x: Value, y: Value) -> Value:
-    if node.op.startswith("aten.bitwise") and node.type.dtype != "bool":
-        raise refuse(node, "bits of numbers are not planned")
+def _of_numbers(node: Node) -> bool:
+    return node.op.startswith("aten.bitwise") and node.type.dtype != "bool"
+
+
+def _logic(op: str, *operands: Operand) -> Value:
+    values = (as_value(operand, "bool") for operand in operands)
     truths = [
         value if value.dtype == "bool" else apply("ne", "bool", value, constant(0, value.dtype))
-        for value in (x, y)
+        for value in values
     ]
     return apply(op, "bool", *truths)
 
