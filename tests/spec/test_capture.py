@@ -183,6 +183,22 @@ def get_inputs():
     return [torch.rand(6, 5), torch.tensor([2.0])]
 """
 
+ADAM = """
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, weight, mean, square, step):
+        count = step.item() + 1
+        spread = torch.sqrt(square / (1 - 0.99**count)) + 1e-8
+        weight.addcdiv_(mean, spread, value=-0.1 / (1 - 0.9**count))
+        return weight
+
+
+def get_inputs():
+    return [torch.randn(6, 5), torch.randn(6, 5), torch.rand(6, 5), torch.tensor([3])]
+"""
+
 DECIDED = """
 import torch
 
@@ -203,6 +219,12 @@ def test_numbers_taken_out_of_tensors_stay_values_that_are_read(tmp_path: Path) 
     (power,) = [node for node in graph.nodes if node.op == "aten.pow.Tensor_Tensor"]
     assert power.type.shape == (6, 5)
     assert len(graph.symbols) == 2
+
+
+def test_an_optimiser_takes_its_step_from_a_tensor(tmp_path: Path) -> None:
+    graph = capture(written(tmp_path, ADAM))
+    assert [result.mutates for result in graph.results if result.mutates]
+    assert sum(node.op == "aten.pow.Scalar" for node in graph.nodes) == 2
 
 
 def test_what_is_decided_by_a_number_in_a_tensor_is_refused(tmp_path: Path) -> None:
