@@ -124,6 +124,11 @@ def test_what_changes_nothing_stands_for_what_it_is_made_of(operation: str, same
     assert meaning.instead("tl.abs(v2[:m], v1[:m])", ["v0", "v2"]) == wanted
 
 
+def test_nothing_stands_for_a_value_that_nobody_asked_for() -> None:
+    meaning = Meaning.read("xa: float32[na]\nv0 = exp(xa): float32[na]\nreturn v0\n")
+    assert meaning.instead("tl.abs(v0[:m], v7[:m])", ["v0"]) is None
+
+
 @pytest.mark.parametrize(("factor", "fine"), [("1.0", True), ("-1.0", False)])
 def test_only_what_changes_nothing_needs_no_instruction(factor: str, fine: bool) -> None:
     asked = (

@@ -179,8 +179,8 @@ class Meaning:
         return operands[0] if whole or self._idle(name) else None
 
     def _idle(self, name: str) -> bool:
-        """Whether an operation changes nothing."""
-        given = _given(self.lines[name])
+        """Whether an operation changes nothing; a value that nobody asked for has none."""
+        given = _given(self.lines.get(name, ""))
         second = given[1] if len(given) > 1 and _NUMBER.fullmatch(given[1]) else None
         first = bool(given) and given[0] in self.lines
         return first and second is not None and float(second) == _IDLE.get(self.operations[name])
