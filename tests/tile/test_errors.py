@@ -127,6 +127,8 @@ WRONG = {
     "unknown operation": HEAD + compute("tl.expp(a, a)  # !TL-04") + HOST,
     "too few operands": HEAD + compute("tl.add(a, a)  # !TL-04") + HOST,
     "unknown keyword": HEAD + compute("tl.exp(a, a, axis=0)  # !TL-04") + HOST,
+    "a tile to count from": HEAD + compute("tl.iota(a, b, 1.0)  # !TL-04") + HOST,
+    "a tile as the number": HEAD + compute("tl.fill(a, b)  # !TL-04") + HOST,
     "two scalars": HEAD + compute("tl.add(a, 1.0, 2.0)  # !TL-04") + HOST,
     "unknown comparison": HEAD + compute('tl.compare(m, a, b, "<")  # !TL-04') + HOST,
     "unknown rounding": HEAD + compute('tl.cast(h, a, round="up")  # !TL-04') + HOST,

@@ -140,6 +140,13 @@ class OpCall:
             )
         return value
 
+    def number(self, node: ast.expr, like: View, hint: str = "") -> Operand:
+        """A scalar that fits elements of `like`."""
+        found = self.operand(node, like)
+        if isinstance(found, View):
+            raise self.scope.refuse("TL-04", node, f"{ast.unparse(node)} is no scalar", hint)
+        return found
+
     def typed(self, operand: View, like: View) -> View:
         """`operand`, which must have the element type of `like`."""
         if operand.buffer.dtype != like.buffer.dtype:
@@ -241,9 +248,7 @@ def _scaled(call: OpCall) -> Op:
     first, second, third = call.arguments("dst", "src", "scale")
     dst = call.view(first)
     src = call.same_shape(call.typed(call.view(second), dst), dst)
-    scale = call.operand(third, dst)
-    if isinstance(scale, View):
-        raise call.scope.refuse("TL-04", third, "the scale is a scalar")
+    scale = call.number(third, dst)
     return call.op((dst,), (src, scale))
 
 
@@ -265,12 +270,7 @@ def _fill(call: OpCall) -> Op:
     call.keywords()
     first, second = call.arguments("dst", "value")
     dst = call.view(first)
-    value = call.operand(second, dst)
-    if isinstance(value, View):
-        raise call.scope.refuse(
-            "TL-04", second, "the value is a scalar", "use tl.broadcast or copy"
-        )
-    return call.op((dst,), (value,))
+    return call.op((dst,), (call.number(second, dst, "use tl.broadcast or copy"),))
 
 
 def _copy(call: OpCall) -> Op:
@@ -311,7 +311,7 @@ def _iota(call: OpCall) -> Op:
     first, second, third = call.arguments("dst", "start", "step")
     dst = call.view(first)
     _one_dimension(call, dst)
-    return call.op((dst,), (call.operand(second, dst), call.operand(third, dst)))
+    return call.op((dst,), (call.number(second, dst), call.number(third, dst)))
 
 
 def _gather(call: OpCall) -> Op:
@@ -584,10 +584,7 @@ def _insert(call: OpCall) -> Op:
     dst = views.element(call.node.args[0], call.node.args[1:-1], call.scope)
     if dst.buffer.dtype is None or dst.buffer.dtype.name not in call.info.dtypes:
         raise call.scope.refuse("TL-09", call.node, f"no scalar access to {_dtype(dst)}")
-    value = call.operand(call.node.args[-1], dst)
-    if isinstance(value, View):
-        raise call.scope.refuse("TL-04", call.node.args[-1], "the value is a scalar")
-    return call.op((dst,), (value,))
+    return call.op((dst,), (call.number(call.node.args[-1], dst),))
 
 
 def _one_dimension(call: OpCall, view: View) -> None:
