@@ -32,6 +32,7 @@ _BINARY = {
 }
 _TILES = {"pow": "pow", "floor_mod": "floor_mod"}
 _BITS = ("bit_and", "bit_or")
+_LOW = 12  # bits of the lower part of a whole number that floats are to hold
 _WHOLE_DIVISION = {"floor_div": "floor", "trunc_div": "trunc"}
 _COMPARE = ("lt", "le", "gt", "ge", "eq", "ne")
 _SWAPPED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
@@ -263,15 +264,25 @@ class ItemCode:
         axis = self.row if cls == "col" else self.col
         assert axis is not None
         step = access.strides[axis]
-        if not is_float(item.dtype) or (step.known is not None and step.known < 0):
+        if item.dtype == "bool" or (step.known is not None and step.known < 0):
             raise PlanError(f"reading {access.tensor.name} in steps of {step} is not planned")
         thin = Reg("thin", item.dtype, "in", kept=self.kept)
         text = f"tl.load({self.address(access)}, {{d}}, stride={self.scope.size(step)})"
         self.block.copyin.append(Instr(text, (thin,)))
-        wide = thin
-        if item.dtype != "float32":
-            wide = self.emit("tl.cast({d}, {0})", "thin", "float32", thin, over=False)
-        return self.emit("tl.reduce_sum({d}, {0}, axis=1)", cls, "float32", wide, over=False)
+        wide = self.converted(thin, kind_of(item.dtype))
+        assert isinstance(wide, Reg)
+        fold = "tl.reduce_sum({d}, {0}, axis=1)"
+        if is_float(item.dtype):
+            return self.emit(fold, cls, "float32", wide, over=False)
+        # Rows are folded as floats, which hold 24 bits: whole numbers go in two parts.
+        high = self.emit("tl.shift_right({d}, {0}, {1})", "thin", "int32", wide, str(_LOW))
+        taken = self.emit("tl.mul({d}, {0}, {1})", "thin", "int32", high, str(1 << _LOW))
+        low = self.emit("tl.sub({d}, {0}, {1})", "thin", "int32", wide, taken)
+        parts = [self._convert(part, "float32") for part in (high, low)]
+        folded = [self.emit(fold, cls, "float32", part, over=False) for part in parts]
+        above, below = (self._convert(part, "int32") for part in folded)
+        lifted = self.emit("tl.mul({d}, {0}, {1})", cls, "int32", above, str(1 << _LOW))
+        return self.emit("tl.add({d}, {0}, {1})", cls, "int32", lifted, below)
 
     def _load_backwards(self, item: Item, access: Access) -> Operand:
         """A line that is read from its end: loaded as it lies, then reversed."""
