@@ -239,6 +239,24 @@ def test_a_stream_of_single_numbers_counts_in_nothing(factors: Written) -> None:
         assert (advice.then, advice.lines) == (right, 2)
 
 
+def test_a_stream_of_many_numbers_counts(factors: Written) -> None:
+    thoughts = "<think>\nop_2: A stream: each core takes a share of the elements.\n"
+    work = "op_2: xd, xb, xc -> v1, v2, v3, v4, v5 -> y1\n"
+    guide = Guide(factors.asked)
+    advice = guide.line(thoughts + work)
+    assert advice.then.startswith("op_2: cols = n")
+    assert advice.then.endswith(work)
+    assert guide.line(thoughts + advice.then).keep
+
+
+def test_an_outline_says_something_of_kernels(factors: Written) -> None:
+    thoughts = "<think>\nop_2: A stream: each core takes a share of the elements.\n"
+    guide = Guide(factors.asked)
+    for line in ("op_2: 1]\n", "float32[1, na, nd[]\n"):
+        assert guide.line(thoughts + line).reason == "nothing that an outline says"
+    assert guide.line(f"{thoughts}op_2: cols = na * nb\n").keep
+
+
 def test_a_stream_that_computes_nothing_may_count(factors: Written) -> None:
     thoughts = (
         "<think>\nop: A stream: each core takes a share of the elements.\nop: cols = na * nb\n"

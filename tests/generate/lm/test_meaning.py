@@ -124,6 +124,19 @@ def test_what_changes_nothing_stands_for_what_it_is_made_of(operation: str, same
     assert meaning.instead("tl.abs(v2[:m], v1[:m])", ["v0", "v2"]) == wanted
 
 
+def test_who_casts_back_asks_for_the_rounding() -> None:
+    asked = (
+        "xa: float32[na]\nv0 = exp(xa): float32[na]\n"
+        "v1 = _to_copy(v0, dtype=bfloat16): bfloat16[na]\n"
+        "v2 = _to_copy(v1, dtype=float32): float32[na]\n"
+        "v3 = sub.Tensor(v0, v2): float32[na]\nreturn v3\n"
+    )
+    meaning = Meaning.read(asked)
+    assert meaning.instead("tl.sub(v3[:m], v0[:m], v2[:m])", ["v0", "v3"]) is None
+    wanted = "tl.abs(v3[:m], v0[:m])"
+    assert meaning.instead("tl.abs(v3[:m], v1[:m])", ["v0", "v3"]) == wanted
+
+
 def test_nothing_stands_for_a_value_that_nobody_asked_for() -> None:
     meaning = Meaning.read("xa: float32[na]\nv0 = exp(xa): float32[na]\nreturn v0\n")
     assert meaning.instead("tl.abs(v0[:m], v7[:m])", ["v0"]) is None

@@ -19,10 +19,10 @@ from npuforge.generate.lm.casts import idle
 from npuforge.generate.lm.extents import Shapes, shapes_in, strange
 from npuforge.generate.lm.fit import without_fits
 from npuforge.generate.lm.form import complete
-from npuforge.generate.lm.grammar import ENDED
+from npuforge.generate.lm.grammar import ENDED, THINK
 from npuforge.generate.lm.heads import filled
 from npuforge.generate.lm.inline import hoisted
-from npuforge.generate.lm.intent import Intent, is_number, outline_in
+from npuforge.generate.lm.intent import Intent, is_number, is_said, outline_in
 from npuforge.generate.lm.meaning import SHARED, Meaning
 from npuforge.generate.lm.quoted import ALLOCATION, MARK, about, indentation, is_quote
 from npuforge.generate.lm.task import OPERATOR
@@ -102,7 +102,12 @@ class Guide:
         intent = Intent.read(before)
         if (alone := intent.uncounting(last, self._meaning)) is not None:
             return Advice(keep=False, then=f"{alone}\n", reason="nothing to count", lines=2)
+        if (count := intent.counting(last, self._meaning)) is not None:
+            return Advice(keep=False, then=f"{count}\n{last}\n", reason="elements to count")
         said = intent.thought(last, self._meaning)
+        begun = last != THINK and last in outline_in(before)
+        if said is None and begun and not is_said(last):
+            said = "nothing that an outline says"
         if said is None:
             return _FINE
         if is_number(last) and (whole := intent.completed(self._meaning)) is not None:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 
 from npuforge.generate.lm.buffers import misshapen, overrun
-from npuforge.generate.lm.counted import elements_of
+from npuforge.generate.lm.counted import elements_of, extents_of
 from npuforge.generate.lm.heads import taken
 from npuforge.generate.lm.meaning import SHARED, Meaning
 from npuforge.generate.lm.purpose import ROWS, STREAM, Purpose, note
@@ -26,6 +26,7 @@ from npuforge.generate.lm.single import arguments
 from npuforge.generate.lm.worked_on import uncounted
 
 _ABOUT = re.compile(r"^(\w+): (.*)$")
+_SAID = re.compile(r"^\w+: ([A-Z]|.* -> |[a-z]\w*(:| =) )")
 _TRAFFIC = re.compile(r"^\S+ \w+ in, ")
 _STORE = re.compile(r"^ +tl\.store\((\w+)", re.MULTILINE)
 _QUOTED = re.compile(rf"^ +{MARK}(\w+) = ", re.MULTILINE)
@@ -37,6 +38,12 @@ _USUAL = re.compile(r"per_core|tiles?|units|rounds|share|n[a-z]{1,2}|w\d+")
 def outline_in(thoughts: str) -> tuple[str, ...]:
     """The lines of a reasoning that say what kernels are for: those before numbers begin."""
     return tuple(takewhile(lambda line: not is_number(line), thoughts.splitlines()))
+
+
+def is_said(line: str) -> bool:
+    """Whether a line of an outline says something of a kernel: its way, what it counts in, what it
+    works on or how large a tensor is."""
+    return _SAID.match(line) is not None
 
 
 def is_number(line: str) -> bool:
@@ -123,6 +130,21 @@ class Intent:
             return None
         alone = Intent({**self.kernels, about[1]: replace(purpose, parameters={})})
         return alone._determined(about[1], list(purpose.leaves), meaning)
+
+    def counting(self, last: str, meaning: Meaning) -> str | None:
+        """What must stand before the last line, where a stream counts in nothing and computes more
+        than single numbers."""
+        about = _ABOUT.match(last)
+        purpose = self.kernels.get(about[1]) if about is not None else None
+        if about is None or purpose is None or " -> " not in about[2] or meaning.moves:
+            return None
+        if not purpose.way.startswith(STREAM) or purpose.parameters:
+            return None
+        several = [one for one in purpose.computes if elements_of(meaning.lines.get(one, ""))]
+        axes = (
+            [one for one in extents_of(meaning.lines[several[-1]]) if one != "1"] if several else []
+        )
+        return f"{about[1]}: cols = {' * '.join(axes)}" if axes else None
 
     def _determined(self, kernel: str, leaves: list[str], meaning: Meaning) -> str | None:
         """The line on what a kernel reads, computes and leaves, if it follows from the last."""

@@ -46,6 +46,8 @@ _ORDERED = frozenset({"sub", "div", "pow", "floor_mod", "select"})
 # With which nothing changes, as the second operand.
 _IDLE = {"mul.Tensor": 1.0, "div.Tensor": 1.0, "add.Tensor": 0.0, "sub.Tensor": 0.0}
 # Views of all elements in their order.
+_CAST = "_to_copy"
+_SHORT = re.compile(r": b?float16\[[^\]]*\]$")
 _WHOLE = re.compile(r"^(?:view|reshape|_unsafe_view|squeeze|unsqueeze|clone|alias|_to_copy)\b")
 _READ = re.compile(r"\bv\d+\b(?=\[)")
 _NOTHING: frozenset[str] = frozenset()
@@ -130,6 +132,8 @@ class Meaning:
         missed = [name for name in between if not self.operations[name]]
         if missed and step.whole:
             return f"{value} is made of {missed[0]} too"
+        if rounded := [one for one in between if one != value and self._is_cast_back(one)]:
+            return f"{value} is made of {rounded[0]}, in fewer digits"
         return self._spoken(between, step)
 
     def between_leaves(self, step: Step) -> list[str] | None:
@@ -176,7 +180,19 @@ class Meaning:
         """The value that another one is, as it is."""
         operands = self.operands.get(name, ())
         whole = len(operands) == 1 and _WHOLE.match(self.operations[name]) is not None
+        whole = whole and not self._is_cast_back(name)
         return operands[0] if whole or self._idle(name) else None
+
+    def _is_cast_back(self, name: str) -> bool:
+        operands = self.operands.get(name, ())
+        return self.operations[name] == _CAST and any(self._rounds(one) for one in operands)
+
+    def _rounds(self, name: str) -> bool:
+        """Whether a value is another one in fewer digits, which whoever casts it back asks for."""
+        operands = self.operands.get(name, ())
+        if self.operations[name] != _CAST or not _SHORT.search(self.lines[name]):
+            return False
+        return not any(_SHORT.search(self.lines[one]) for one in operands)
 
     def _idle(self, name: str) -> bool:
         """Whether an operation changes nothing; a value that nobody asked for has none."""
