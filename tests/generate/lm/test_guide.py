@@ -129,7 +129,7 @@ def test_a_kernel_that_leaves_nothing_does_not_end(norm: Written) -> None:
 
 def test_thoughts_come_to_an_end() -> None:
     guide = Guide("xa: float32[na]\nv0 = exp(xa): float32[na]\nreturn v0\n")
-    assert guide.line("<think>\n1 KB in\n").keep
+    assert guide.line("<think>\n1 KB in, 1 KB out\n").keep
     assert guide.line("<think>\n    tl.exp(\n").then.startswith("</think>\nimport ")
     assert not guide.line("<think>\n" + "again\n" * 100).keep
 

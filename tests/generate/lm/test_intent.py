@@ -249,6 +249,21 @@ def test_a_stream_of_many_numbers_counts(factors: Written) -> None:
     assert guide.line(thoughts + advice.then).keep
 
 
+def test_a_stream_of_single_numbers_begins_with_all_it_reads(factors: Written) -> None:
+    before, head, rest = (_answer(factors) + factors.taught).partition("def op():\n")
+    given = Guide(factors.asked).line(before + head).then
+    assert rest.startswith(given)
+    assert given.count("tl.load(") == 2
+
+
+def test_a_reasoning_does_not_end_before_all_results_are_left(factors: Written) -> None:
+    thoughts, _, _ = _answer(factors).partition("op_2: ")
+    guide = Guide(factors.asked)
+    advice = guide.line(f"{thoughts}</think>\n")
+    assert (advice.keep, advice.reason) == (False, "nothing leaves y1")
+    assert guide.line(_answer(factors)).keep
+
+
 def test_an_outline_says_something_of_kernels(factors: Written) -> None:
     thoughts = "<think>\nop_2: A stream: each core takes a share of the elements.\n"
     guide = Guide(factors.asked)

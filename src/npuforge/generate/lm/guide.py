@@ -80,7 +80,7 @@ class Guide:
         if not ended:
             return self._thinking(before)
         if not program:
-            return Advice(then=_BEGINNING)
+            return self._thought(before)
         beginning = outline_in(before), program
         if beginning not in self._said:
             intent = Intent.read(before).sound(self._meaning)
@@ -94,6 +94,13 @@ class Guide:
         except (NpuforgeError, RecursionError) as error:
             return Advice(keep=False, reason=str(error))
         return _FINE
+
+    def _thought(self, before: str) -> Advice:
+        """On a reasoning that ends here: without numbers it had none to be held against."""
+        missing = Intent.read(before).missing(self._meaning)
+        if missing is not None and not any(is_number(line) for line in before.splitlines()):
+            return Advice(keep=False, reason=missing, thought=True)
+        return Advice(then=_BEGINNING)
 
     def _thinking(self, before: str) -> Advice:
         last = before.rstrip("\n").rpartition("\n")[2]

@@ -77,10 +77,7 @@ class Intent:
     def thought(self, last: str, meaning: Meaning) -> str | None:
         """What is wrong with the last line of the reasoning."""
         if is_number(last):
-            left = {name for one in self.kernels.values() for name in one.leaves}
-            left |= {text for one in self.kernels.values() for text in one.parameters.values()}
-            missing = [name for name in meaning.results if name not in left]
-            return f"nothing leaves {missing[0]}" if missing and self.kernels else None
+            return self.missing(meaning)
         about = _ABOUT.match(last)
         if about is None or " -> " not in about[2]:
             return None
@@ -88,6 +85,13 @@ class Intent:
         if purpose is None:
             return None
         return self._wrong(purpose, meaning)
+
+    def missing(self, meaning: Meaning) -> str | None:
+        """A result that no kernel leaves."""
+        left = {name for one in self.kernels.values() for name in one.leaves}
+        left |= {text for one in self.kernels.values() for text in one.parameters.values()}
+        found = [name for name in meaning.results if name not in left]
+        return f"nothing leaves {found[0]}" if found and self.kernels else None
 
     def _wrong(self, purpose: Purpose, meaning: Meaning) -> str | None:
         return (

@@ -25,6 +25,8 @@ _COPYIN, _COMPUTE = "with tl.copyin():", "with tl.compute():"
 
 def opening(purpose: Purpose, meaning: Meaning) -> str:
     """The lines that a kernel begins with, where there is no choice."""
+    if _is_single(purpose, meaning):
+        return _singles(purpose, meaning)
     first = purpose.reads[0] if purpose.reads else ""
     known = first in meaning.lines and not is_repeated(purpose, meaning)
     if not known or not is_shared(first, purpose, meaning):
@@ -56,6 +58,37 @@ def read_next(body: str, last: str, purpose: Purpose, meaning: Meaning) -> str |
     return f"{indentation(last)}    {wanted}" if len(kinds) == 1 else None
 
 
+def _is_single(purpose: Purpose, meaning: Meaning) -> bool:
+    """Whether a stream computes single numbers of single numbers: it goes over nothing."""
+    if not purpose.way.startswith(STREAM) or purpose.parameters or meaning.moves:
+        return False
+    names = [*purpose.reads, *purpose.computes]
+    found = [elements_of(meaning.lines.get(name, "")) for name in names]
+    return bool(purpose.reads) and all(elements == Counter() for elements in found)
+
+
+def _singles(purpose: Purpose, meaning: Meaning) -> str:
+    """The lines that read tensors of one element, which a kernel computes with as they are."""
+    lines = [f"    {_COPYIN}"]
+    for name in purpose.reads:
+        lines += [f"        {one}" for one in _read_one(name, meaning)]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _read_one(name: str, meaning: Meaning, how: str = "") -> list[str]:
+    """The lines that read a tensor of one element."""
+    line, buffer = meaning.lines[name], f"{name}_in"
+    return [
+        f"{MARK}{line}",
+        f"{buffer} = tl.alloc_ub(8, dtype=tl.{_dtype(line)}{how})",
+        f"tl.load({name}, {buffer}[:1])",
+    ]
+
+
+def _dtype(line: str) -> str:
+    return line.partition(": ")[2].partition("[")[0]
+
+
 def _plain_numbers(purpose: Purpose, meaning: Meaning) -> list[str] | None:
     """The tensors of one element that a stream reads, where nothing is computed of them alone:
     then there is no choice in how it begins."""
@@ -76,14 +109,9 @@ def _numbers(ones: Iterable[str], meaning: Meaning) -> str:
     """The lines that read tensors of one element and take their numbers out of the buffers."""
     read, taken_out = list[str](), list[str]()
     for place, name in enumerate(ones, 1):
-        line, buffer = meaning.lines[name], f"{name}_in"
-        dtype = line.partition(": ")[2].partition("[")[0]
-        read += [
-            f"{MARK}{line}",
-            f"{buffer} = tl.alloc_ub(8, dtype=tl.{dtype}, buffers=1)",
-            f"tl.load({name}, {buffer}[:1])",
-        ]
-        if dtype.endswith("float16"):
+        buffer = f"{name}_in"
+        read += _read_one(name, meaning, ", buffers=1")
+        if _dtype(meaning.lines[name]).endswith("float16"):
             wide = f"{name}_wide"
             taken_out += [
                 f"{wide} = tl.alloc_ub(8, dtype=tl.float32)",
