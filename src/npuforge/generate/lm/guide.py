@@ -109,9 +109,9 @@ class Guide:
         intent = Intent.read(before)
         if (alone := intent.uncounting(last, self._meaning)) is not None:
             return Advice(keep=False, then=f"{alone}\n", reason="nothing to count", lines=2)
-        if (count := intent.counting(last, self._meaning)) is not None:
-            return Advice(keep=False, then=f"{count}\n{last}\n", reason="elements to count")
         said = intent.thought(last, self._meaning)
+        if said is None and (count := intent.counting(last, self._meaning)) is not None:
+            return Advice(keep=False, then=f"{count}\n{last}\n", reason="elements to count")
         begun = last != THINK and last in outline_in(before)
         if said is None and begun and not is_said(last):
             said = "nothing that an outline says"
