@@ -264,6 +264,19 @@ def test_a_reasoning_does_not_end_before_all_results_are_left(factors: Written) 
     assert guide.line(_answer(factors)).keep
 
 
+@pytest.mark.parametrize(
+    "too_early",
+    ["with tl.copyout():", "y_out = tl.alloc_ub((tile, cols), dtype=tl.float32)"],
+)
+def test_results_leave_when_all_values_are_computed(norm: Written, too_early: str) -> None:
+    quotes = [line for line in norm.taught.splitlines() if line.lstrip().startswith("# v")]
+    inner = [line for line in quotes if line.startswith(" " * 12)]
+    before, _, _ = norm.taught.partition(f"{inner[1]}\n")
+    indent = inner[1].partition("#")[0].removesuffix("    " if "with" in too_early else "")
+    advice = Guide(norm.asked).line(f"{_answer(norm)}{before}{indent}{too_early}\n")
+    assert (advice.keep, advice.then) == (False, f"{inner[1]}\n")
+
+
 def test_an_outline_says_something_of_kernels(factors: Written) -> None:
     thoughts = "<think>\nop_2: A stream: each core takes a share of the elements.\n"
     guide = Guide(factors.asked)

@@ -137,7 +137,7 @@ class Guide:
             return Advice(then=intent.opening(heads[-1][0], self._meaning))
         instead = intent.reading(program, last, heads[-1][0], self._meaning)
         if instead is not None:
-            return Advice(keep=False, then=f"{instead}\n", reason="read too late")
+            return Advice(keep=False, then=f"{instead}\n", reason="not what comes next")
         said = intent.line(program, last, heads[-1][0], self._meaning) or self._meaning.of(program)
         return _advice(said)
 

@@ -20,7 +20,7 @@ from npuforge.generate.lm.counted import elements_of, extents_of
 from npuforge.generate.lm.heads import taken
 from npuforge.generate.lm.meaning import SHARED, Meaning
 from npuforge.generate.lm.purpose import ROWS, STREAM, Purpose, note
-from npuforge.generate.lm.quoted import MARK
+from npuforge.generate.lm.quoted import MARK, indentation
 from npuforge.generate.lm.reads import LOAD, is_shared, late, opening, read_next
 from npuforge.generate.lm.single import arguments
 from npuforge.generate.lm.worked_on import uncounted
@@ -30,6 +30,8 @@ _SAID = re.compile(r"^\w+: ([A-Z]|.* -> |[a-z]\w*(:| =) )")
 _TRAFFIC = re.compile(r"^\S+ \w+ in, ")
 _STORE = re.compile(r"^ +tl\.store\((\w+)", re.MULTILINE)
 _QUOTED = re.compile(rf"^ +{MARK}(\w+) = ", re.MULTILINE)
+_LEAVING = re.compile(r"^ +(\w+?)_out\w* = tl\.alloc")
+_COPYOUT = "with tl.copyout():"
 _LAUNCH = re.compile(r"^ +(\w+)\[.*\]\((.*)\)$")
 # What kernels take besides what their outlines say: shares of the work, extents, workspaces.
 _USUAL = re.compile(r"per_core|tiles?|units|rounds|share|n[a-z]{1,2}|w\d+")
@@ -228,11 +230,14 @@ class Intent:
         return opening(purpose, meaning) if purpose is not None and known else ""
 
     def reading(self, program: str, last: str, kernel: str, meaning: Meaning) -> str | None:
-        """What must stand instead of the last line of a kernel, where it is not what is read
-        next."""
+        """What must stand instead of the last line of a kernel, where it is not what is read or
+        computed next."""
         purpose = self.kernels.get(kernel)
         body = program.rpartition(f"def {kernel}(")[2]
-        return read_next(body, last, purpose, meaning) if purpose is not None else None
+        if purpose is None or kernel.endswith(SHARED):
+            return None
+        next_value = _next(body, last, purpose, meaning)
+        return next_value or read_next(body, last, purpose, meaning)
 
     def line(self, program: str, last: str, kernel: str, meaning: Meaning) -> str | None:
         """What is wrong with the last line of a kernel, the last part of a program."""
@@ -268,6 +273,26 @@ class Intent:
             if given != wanted:
                 return f"{name} of {kernel} is {wanted}"
         return None
+
+
+def _next(body: str, last: str, purpose: Purpose, meaning: Meaning) -> str | None:
+    """The quote that must stand instead of a line that leaves what is not computed yet: a block
+    that leaves results comes after all values, and the buffer of a result after its own."""
+    if not purpose.way.startswith((ROWS, STREAM)) or not purpose.leaves:
+        return None
+    quoted = _QUOTED.findall(body)
+    waiting = [one for one in _in_order(purpose.computes, meaning) if one not in quoted]
+    if not waiting:
+        return None
+    if last.endswith(_COPYOUT):
+        return f"{indentation(last)}    {MARK}{meaning.lines[waiting[0]]}"
+    found = _LEAVING.match(last)
+    result = meaning.results.get(found[1]) if found is not None else None
+    if result is None or meaning.moves:
+        return None
+    made = (one for one in meaning.between(result, ()) if meaning.operations[one])
+    value = next(filter(meaning.computes, made), None)
+    return f"{indentation(last)}{MARK}{meaning.lines[waiting[0]]}" if value in waiting else None
 
 
 def _stray(body: str, purpose: Purpose, meaning: Meaning) -> str | None:
