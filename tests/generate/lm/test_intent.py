@@ -277,6 +277,20 @@ def test_results_leave_when_all_values_are_computed(norm: Written, too_early: st
     assert (advice.keep, advice.then) == (False, f"{inner[1]}\n")
 
 
+def test_the_last_kernel_leaves_what_is_as_large_as_what_it_leaves() -> None:
+    asked = (
+        "xa: float32[na]\nxb: float32[nb]\nwhere na=8, nb=9\nv0 = exp(xa): float32[na]\n"
+        "v1 = abs(xb): float32[nb]\nv2 = neg(xb): float32[nb]\nreturn v0, v1, v2\n"
+    )
+    way = "A stream: each core takes a share of the elements."
+    thoughts = (
+        f"<think>\nop: {way}\nop: cols = na\nop: xa -> v0 -> y0\n"
+        f"op_2: {way}\nop_2: cols = nb\nop_2: xb -> v1 -> y1\n68 bytes in, 104 bytes out\n"
+    )
+    advice = Guide(asked).line(thoughts)
+    assert (advice.lines, advice.then) == (2, "op_2: xb -> v1, v2 -> y1, y2\n")
+
+
 def test_an_outline_says_something_of_kernels(factors: Written) -> None:
     thoughts = "<think>\nop_2: A stream: each core takes a share of the elements.\n"
     guide = Guide(factors.asked)

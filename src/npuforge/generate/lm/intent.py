@@ -115,13 +115,19 @@ class Intent:
         return line if line != last else None
 
     def completed(self, meaning: Meaning) -> str | None:
-        """What must stand instead of the line that says what the only kernel leaves, where it does
-        not leave all that is asked for."""
-        if len(self.kernels) != 1:
+        """What must stand instead of the line that says what the last kernel leaves, where nobody
+        leaves all that is asked for: if it is the only one everything, if not what is as large as
+        what it leaves."""
+        if not self.kernels:
             return None
-        ((name, purpose),) = self.kernels.items()
-        missing = meaning.results.keys() - purpose.leaves.keys()
-        return self._determined(name, list(meaning.results), meaning) if missing else None
+        name, purpose = list(self.kernels.items())[-1]
+        left = {one for kernel in self.kernels.values() for one in kernel.leaves}
+        alone = len(self.kernels) == 1
+        sizes = [_extents(one, meaning) for one in purpose.leaves]
+        missing = [one for one in meaning.results if one not in left]
+        added = [one for one in missing if alone or _extents(one, meaning) in sizes]
+        wanted = [one for one in meaning.results if one in purpose.leaves or one in added]
+        return self._determined(name, wanted, meaning) if added else None
 
     def uncounting(self, last: str, meaning: Meaning) -> str | None:
         """What must stand instead of the last two lines, where a stream counts in something and all
@@ -273,6 +279,10 @@ class Intent:
             if given != wanted:
                 return f"{name} of {kernel} is {wanted}"
         return None
+
+
+def _extents(result: str, meaning: Meaning) -> list[str]:
+    return extents_of(meaning.lines.get(meaning.results.get(result, ""), ""))
 
 
 def _next(body: str, last: str, purpose: Purpose, meaning: Meaning) -> str | None:
