@@ -291,6 +291,14 @@ def test_the_last_kernel_leaves_what_is_as_large_as_what_it_leaves() -> None:
     assert (advice.lines, advice.then) == (2, "op_2: xb -> v1, v2 -> y1, y2\n")
 
 
+@pytest.mark.parametrize(("count", "fine"), [("na * nb", True), ("nb", True), ("na", False)])
+def test_parts_of_a_stream_are_its_last_axes(count: str, fine: bool) -> None:
+    asked = "xa: float32[na, nb]\nwhere na=8, nb=9\nv0 = exp(xa): float32[na, nb]\nreturn v0\n"
+    way = "A stream: each core takes a share of the elements."
+    thoughts = f"<think>\nop: {way}\nop: cols = {count}\nop: xa -> v0 -> y\n"
+    assert Guide(asked).line(thoughts).keep == fine
+
+
 def test_an_outline_says_something_of_kernels(factors: Written) -> None:
     thoughts = "<think>\nop_2: A stream: each core takes a share of the elements.\n"
     guide = Guide(factors.asked)

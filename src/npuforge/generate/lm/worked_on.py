@@ -24,7 +24,8 @@ def uncounted(purpose: Purpose, meaning: Meaning) -> str | None:
     computed = [value for value in purpose.computes if meaning.computes(value)]
     read = [] if meaning.moves else [name for name in purpose.reads if name in meaning.lines]
     if is_repeated(purpose, meaning):
-        return None if meaning.moves else _scattered(computed, counts[-1], meaning)
+        ends = purpose.way.startswith(STREAM)
+        return None if meaning.moves else _scattered(computed, counts[-1], meaning, ends=ends)
     for name in (*computed, *read):
         found = elements_of(meaning.lines[name])
         if found is not None and found not in counts:
@@ -41,20 +42,20 @@ def is_repeated(purpose: Purpose, meaning: Meaning) -> bool:
     return any(one is not None and one > counts[-1] for one in found)
 
 
-def _scattered(values: list[str], part: Count, meaning: Meaning) -> str | None:
-    """A value whose parts do not lie together."""
+def _scattered(values: list[str], part: Count, meaning: Meaning, *, ends: bool) -> str | None:
+    """A value whose parts do not lie together; those of a stream are its last axes."""
     for value in values:
         found, extents = elements_of(meaning.lines[value]), extents_of(meaning.lines[value])
-        if found is not None and found > part and part not in _runs(extents):
+        if found is not None and found > part and part not in _runs(extents, ends=ends):
             return f"parts of {value} do not lie together"
     return None
 
 
-def _runs(extents: list[str]) -> Iterator[Count]:
-    """Elements of axes that are beside each other."""
+def _runs(extents: list[str], *, ends: bool) -> Iterator[Count]:
+    """Elements of axes that are beside each other, with the last of them where `ends`."""
     axes = [one for one in extents if one != "1"]
     for first in range(len(axes)):
-        for last in range(first, len(axes)):
+        for last in range(len(axes) - 1 if ends else first, len(axes)):
             yield Counter(axes[first : last + 1])
 
 
