@@ -19,6 +19,7 @@ from npuforge.generate.lm.buffers import misshapen, overrun
 from npuforge.generate.lm.counted import elements_of, extents_of
 from npuforge.generate.lm.heads import taken
 from npuforge.generate.lm.meaning import SHARED, Meaning
+from npuforge.generate.lm.parts import unread
 from npuforge.generate.lm.purpose import ROWS, STREAM, Purpose, note
 from npuforge.generate.lm.quoted import MARK, indentation
 from npuforge.generate.lm.reads import LOAD, is_shared, late, opening, read_next
@@ -262,6 +263,8 @@ class Intent:
         store = _STORE.match(last)
         if store is not None and purpose.tensor(store[1]) not in purpose.leaves:
             return f"{kernel} does not leave {store[1]}"
+        if (waiting := unread(body, last, purpose, meaning)) is not None:
+            return waiting
         if _QUOTED.match(last):
             said = _in_order(_QUOTED.findall(body), meaning)
             if said != _in_order(purpose.computes, meaning)[: len(said)]:
