@@ -53,6 +53,15 @@ class Factors(torch.nn.Module):
         return x * factor, torch.abs(same * factor) - other
 
 
+class Weighted(torch.nn.Module):
+    """Each tensor times a number of a list."""
+
+    def forward(
+        self, one: torch.Tensor, many: torch.Tensor, factors: torch.Tensor
+    ) -> tuple[torch.Tensor, ...]:
+        return one * factors[0], many * factors[1]
+
+
 class Written(NamedTuple):
     asked: str
     planned: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 import torch
-from tests.generate.lm.taught import Factors, Loss, Norm, Written, advised, written
+from tests.generate.lm.taught import Factors, Loss, Norm, Weighted, Written, advised, written
 
 from npuforge.generate.lm.guide import Guide
 from npuforge.train.dataset.reasoning import outlined, schedules
@@ -289,6 +289,17 @@ def test_the_last_kernel_leaves_what_is_as_large_as_what_it_leaves() -> None:
     )
     advice = Guide(asked).line(thoughts)
     assert (advice.lines, advice.then) == (2, "op_2: xb -> v1, v2 -> y1, y2\n")
+
+
+def test_numbers_taken_out_of_a_tensor_are_numbers() -> None:
+    weighted = written(Weighted(), torch.randn(1), torch.randn(64, 96), torch.randn(2))
+    guide = Guide(weighted.asked)
+    for before, after, advice in advised(guide, _answer(weighted), weighted.taught):
+        assert advice.keep, (before[-200:], advice.reason)
+        assert after.startswith(advice.then)
+    for kernel, place in (("op", "xc"), ("op_2", "xc + 1")):
+        before, head, _ = (_answer(weighted) + weighted.taught).partition(f"def {kernel}():\n")
+        assert f"tl.load({place}, xc_in[:1])" in guide.line(before + head).then
 
 
 def test_an_outline_says_something_of_kernels(factors: Written) -> None:

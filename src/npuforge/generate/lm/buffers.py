@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from npuforge.generate.lm.counted import Count, elements_of, product
+from npuforge.generate.lm.counted import Count, product
 from npuforge.generate.lm.meaning import Meaning
 from npuforge.generate.lm.purpose import COLUMNS, ROWS, STREAM, Purpose
 from npuforge.generate.lm.quoted import buffer_of
@@ -38,7 +38,7 @@ def misshapen(line: str, purpose: Purpose, meaning: Meaning) -> str | None:
         if purpose.way.startswith(way) and not shapes.fullmatch(shape):
             return f"{buffer} is no buffer of {way.lower()}"
     name, use = buffer_of(buffer, meaning.results) or ("", "")
-    elements = elements_of(meaning.lines.get(name, ""))
+    elements = meaning.elements(name)
     if elements is None or use == "fold" or is_repeated(purpose, meaning):
         return None
     suits = _suits_rows if meaning.moves else _suits

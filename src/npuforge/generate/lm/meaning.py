@@ -9,7 +9,7 @@ and no number but those of their lines and those that every program has for them
 from __future__ import annotations
 
 import re
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -17,6 +17,7 @@ from importlib.resources import files
 
 import msgspec
 
+from npuforge.generate.lm.counted import Count, elements_of, extents_of
 from npuforge.generate.lm.dataflow import MOVING, UNKNOWN, Flow, Made, Step, numbers_in
 from npuforge.generate.lm.quoted import lines_of, stored
 from npuforge.generate.lm.single import arguments
@@ -38,6 +39,7 @@ _PICKING = re.compile(
     r"|constant_pad|pad|roll|flip|permute|transpose|t\b|as_strided|unfold|im2col|col2im|repeat|tril|triu"
     r"|diagonal|sort|topk|cum|.*pool|upsample|reflection|replication)"
 )
+_PICKED = re.compile(r"^(?:slice|select)\b")
 _SEVERAL = re.compile(r"\): \w+\[.*\] \w+\[")  # results of one operation, each computed its own way
 _NUMBER = re.compile(r"-?\d+(?:\.\d*)?(?:e[-+]?\d+)?")
 VIEW = "view"  # any of them
@@ -96,8 +98,35 @@ class Meaning:
 
     @cached_property
     def moves(self) -> bool:
-        """Whether an operation has elements elsewhere than its operands have them."""
-        return any(_PICKING.match(one) for one in self.operations.values())
+        """Whether an operation has elements elsewhere than its operands have them; a number that is
+        taken out of a tensor does not."""
+        picking = (name for name, one in self.operations.items() if _PICKING.match(one))
+        return any(not self.is_number(name) for name in picking)
+
+    def is_number(self, value: str) -> bool:
+        """Whether a value is one element of a tensor."""
+        single = _PICKED.match(self.operations.get(value, "")) is not None
+        return single and elements_of(self.lines[value]) == Counter()
+
+    @cached_property
+    def picked(self) -> frozenset[str]:
+        """Tensors of one axis of which nothing but single elements is read."""
+        reading: dict[str, list[str]] = {}
+        for value, operands in self.operands.items():
+            for one in operands:
+                reading.setdefault(one, []).append(value)
+        return frozenset(
+            name
+            for name, values in reading.items()
+            if not self.operations[name]
+            and len(extents_of(self.lines[name])) == 1
+            and all(map(self.is_number, values))
+        )
+
+    def elements(self, name: str) -> Count | None:
+        """Of a value, or of a tensor as far as it is read: one of a tensor that numbers are taken
+        out of."""
+        return Counter() if name in self.picked else elements_of(self.lines.get(name, ""))
 
     @cached_property
     def ancestors(self) -> dict[str, frozenset[str]]:

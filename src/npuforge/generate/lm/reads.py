@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 
-from npuforge.generate.lm.counted import Count, elements_of, product
+from npuforge.generate.lm.counted import Count, product
 from npuforge.generate.lm.meaning import Meaning
 from npuforge.generate.lm.purpose import ROWS, STREAM, Purpose
 from npuforge.generate.lm.quoted import MARK, about, indentation, is_quote
@@ -20,6 +20,7 @@ from npuforge.generate.lm.worked_on import is_repeated
 
 LOAD = re.compile(r"^ +tl\.load\((\w+)", re.MULTILINE)
 _SCALARS = re.compile(r": (?:b?float16|float32|int32)\[")
+_PICK = re.compile(r"\(\w+, 0, (\d+)[,)]")  # along the only axis
 _COPYIN, _COMPUTE = "with tl.copyin():", "with tl.compute():"
 
 
@@ -32,7 +33,7 @@ def opening(purpose: Purpose, meaning: Meaning) -> str:
     if not known or not is_shared(first, purpose, meaning):
         return ""
     if (ones := _plain_numbers(purpose, meaning)) is not None:
-        return _numbers(ones, meaning)
+        return _numbers(ones, purpose, meaning)
     return f"    {_COPYIN}\n        {MARK}{meaning.lines[first]}\n"
 
 
@@ -63,26 +64,37 @@ def _is_single(purpose: Purpose, meaning: Meaning) -> bool:
     if not purpose.way.startswith(STREAM) or purpose.parameters or meaning.moves:
         return False
     names = [*purpose.reads, *purpose.computes]
-    found = [elements_of(meaning.lines.get(name, "")) for name in names]
-    return bool(purpose.reads) and all(elements == Counter() for elements in found)
+    found = [meaning.elements(name) for name in names]
+    known = all(_place(name, purpose, meaning) is not None for name in purpose.reads)
+    return bool(purpose.reads) and known and all(elements == Counter() for elements in found)
 
 
 def _singles(purpose: Purpose, meaning: Meaning) -> str:
     """The lines that read tensors of one element, which a kernel computes with as they are."""
     lines = [f"    {_COPYIN}"]
     for name in purpose.reads:
-        lines += [f"        {one}" for one in _read_one(name, meaning)]
+        lines += [f"        {one}" for one in _read_one(name, purpose, meaning)]
     return "".join(f"{line}\n" for line in lines)
 
 
-def _read_one(name: str, meaning: Meaning, how: str = "") -> list[str]:
-    """The lines that read a tensor of one element."""
+def _read_one(name: str, purpose: Purpose, meaning: Meaning, how: str = "") -> list[str]:
+    """The lines that read a tensor of one element, or the one that is taken out of a tensor."""
     line, buffer = meaning.lines[name], f"{name}_in"
+    place = _place(name, purpose, meaning)
     return [
         f"{MARK}{line}",
         f"{buffer} = tl.alloc_ub(8, dtype=tl.{_dtype(line)}{how})",
-        f"tl.load({name}, {buffer}[:1])",
+        f"tl.load({name} + {place}, {buffer}[:1])" if place else f"tl.load({name}, {buffer}[:1])",
     ]
+
+
+def _place(name: str, purpose: Purpose, meaning: Meaning) -> int | None:
+    """Where the only element lies that a kernel reads of a tensor; None where it is not known."""
+    if name not in meaning.picked:
+        return 0
+    picks = {meaning.lines[one] for one in purpose.computes if meaning.is_number(one)}
+    found = [_PICK.search(line) for line in picks if f"({name}, " in line]
+    return int(found[0][1]) if len(found) == 1 and found[0] is not None else None
 
 
 def _dtype(line: str) -> str:
@@ -96,7 +108,9 @@ def _plain_numbers(purpose: Purpose, meaning: Meaning) -> list[str] | None:
     if not known or not purpose.way.startswith(STREAM):
         return None
     ones = [name for name in purpose.reads if is_shared(name, purpose, meaning)]
-    if any(elements_of(meaning.lines[name]) for name in ones):
+    if any(meaning.elements(name) for name in ones):
+        return None
+    if any(_place(name, purpose, meaning) is None for name in ones):
         return None
     for value in filter(meaning.computes, purpose.computes):
         made_of = {one for one in meaning.between(value, ()) if not meaning.operations[one]}
@@ -105,12 +119,12 @@ def _plain_numbers(purpose: Purpose, meaning: Meaning) -> list[str] | None:
     return ones if all(_SCALARS.search(meaning.lines[name]) for name in ones) else None
 
 
-def _numbers(ones: Iterable[str], meaning: Meaning) -> str:
+def _numbers(ones: Iterable[str], purpose: Purpose, meaning: Meaning) -> str:
     """The lines that read tensors of one element and take their numbers out of the buffers."""
     read, taken_out = list[str](), list[str]()
     for place, name in enumerate(ones, 1):
         buffer = f"{name}_in"
-        read += _read_one(name, meaning, ", buffers=1")
+        read += _read_one(name, purpose, meaning, ", buffers=1")
         if _dtype(meaning.lines[name]).endswith("float16"):
             wide = f"{name}_wide"
             taken_out += [
@@ -127,7 +141,7 @@ def _numbers(ones: Iterable[str], meaning: Meaning) -> str:
 
 def is_shared(name: str, purpose: Purpose, meaning: Meaning) -> bool:
     """Whether all rows of a kernel share a tensor, or all elements of a stream."""
-    elements = elements_of(meaning.lines.get(name, ""))
+    elements = meaning.elements(name)
     own = _own(purpose)
     return bool(own) and elements is not None and not elements & (own or Counter())
 
@@ -140,7 +154,7 @@ def late(purpose: Purpose, meaning: Meaning) -> str | None:
         return None
     parted = False
     for name in purpose.reads:
-        elements = elements_of(meaning.lines.get(name, ""))
+        elements = meaning.elements(name)
         if elements is None:
             continue
         if parted and is_shared(name, purpose, meaning):

@@ -27,7 +27,7 @@ def uncounted(purpose: Purpose, meaning: Meaning) -> str | None:
         ends = purpose.way.startswith(STREAM)
         return None if meaning.moves else _scattered(computed, counts[-1], meaning, ends=ends)
     for name in (*computed, *read):
-        found = elements_of(meaning.lines[name])
+        found = meaning.elements(name)
         if found is not None and found not in counts:
             return f"{name} has other elements than {purpose.way}"
     return None
