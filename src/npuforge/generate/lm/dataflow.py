@@ -164,6 +164,14 @@ def numbers_in(text: str) -> frozenset[float]:
     return frozenset(map(float, _NUMBER.findall(text)))
 
 
+def numbers_of_call(line: str) -> frozenset[float]:
+    """Numbers that an instruction computes with."""
+    call = _CALL.match(line)
+    if call is None or call[1] in ("load", "store"):
+        return frozenset()
+    return numbers_in(_NO_NUMBER.sub(" ", ", ".join(arguments(call[2])[1:])))
+
+
 def _names(text: str) -> set[str]:
     return set(_NAME.findall(_NO_NAME.sub(" ", text)))
 

@@ -23,6 +23,7 @@ from npuforge.generate.lm.grammar import ENDED, THINK
 from npuforge.generate.lm.heads import filled
 from npuforge.generate.lm.inline import hoisted
 from npuforge.generate.lm.intent import Intent, is_number, is_said, outline_in
+from npuforge.generate.lm.literals import renumbered, unknown_numbers
 from npuforge.generate.lm.meaning import SHARED, Meaning
 from npuforge.generate.lm.quoted import ALLOCATION, MARK, about, indentation, is_quote
 from npuforge.generate.lm.task import OPERATOR
@@ -138,6 +139,11 @@ class Guide:
         instead = intent.reading(program, last, heads[-1][0], self._meaning)
         if instead is not None:
             return Advice(keep=False, then=f"{instead}\n", reason="not what comes next")
+        if not heads[-1][0].endswith(SHARED) and (number := unknown_numbers(last, self._meaning)):
+            body = program.rpartition(f"def {heads[-1][0]}(")[2]
+            right = renumbered(body, last, self._meaning)
+            then = f"{right}\n" if right is not None else ""
+            return Advice(keep=False, then=then, reason=f"{min(number)} is a number of nothing")
         said = intent.line(program, last, heads[-1][0], self._meaning) or self._meaning.of(program)
         return _advice(said)
 

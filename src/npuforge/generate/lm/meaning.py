@@ -50,7 +50,7 @@ _IDLE = {"mul.Tensor": 1.0, "div.Tensor": 1.0, "add.Tensor": 0.0, "sub.Tensor": 
 # Views of all elements in their order.
 # Numbers of operations with several results besides those they are given; of 2,669 taught steps for
 # them 25 have others.
-_USUAL = frozenset({0.0, 1.0, 0.01, 3e38, 3.4028234663852886e38})
+USUAL = frozenset({0.0, 1.0, 0.01, 3e38, 3.4028234663852886e38})
 _CAST = "_to_copy"
 _SHORT = re.compile(r": b?float16\[[^\]]*\]$")
 _WHOLE = re.compile(r"^(?:view|reshape|_unsafe_view|squeeze|unsqueeze|clone|alias|_to_copy)\b")
@@ -254,7 +254,7 @@ class Meaning:
         operations = self.computed(between)
         if any(_SEVERAL.search(self.lines[name]) for name in between):
             known = (taught[one].numbers or () for one in operations if one in taught)
-            strange = made.numbers - self.numbers(between).union(_USUAL, *known)
+            strange = made.numbers - self.numbers(between).union(USUAL, *known)
             return f"{min(strange)} is no number of {operations[0]}" if strange else None
         if not all(operation in taught for operation in operations):
             return None
