@@ -23,7 +23,13 @@ _BODY = (
 
 @pytest.mark.parametrize(
     ("number", "known"),
-    [("3.7166805668675806e-06", True), ("1.25", True), ("1.0", True), ("3.7166", False)],
+    [
+        ("3.7166805668675806e-06", True),
+        ("1.25", True),
+        ("1.0", True),
+        ("0.8", True),
+        ("3.7166", False),
+    ],
 )
 def test_a_number_is_one_of_the_question(number: str, known: bool) -> None:
     line = f"            tl.add(t4[:n], t3[:n], {number})"
