@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Numbers in instructions are numbers of the question, or of how its operations are computed.
 
-Products and quotients of two are, too. Of 24,801 numbers in taught instructions 8 are others. A long
-number is hard to write: where a line that was quoted has one that nobody used yet, it is given.
+Products and quotients of two are, too. Of 24,801 numbers in taught instructions 8 are others. A
+long number is hard to write: where a line that was quoted has one that nobody used yet, it is
+given.
 """
 
 from __future__ import annotations
