@@ -61,8 +61,9 @@ class Planner:
         try:
             self._compute(roots)
         except SteppedError as stepped:
-            found = [value for root in roots for value in _apart(root[0], stepped.tensor)]
-            if not found or _among([value for value, _ in roots], found):
+            values = [value for value, _ in roots]
+            found = _apart(values, stepped.tensor)
+            if not found or _among(values, found):
                 raise
             self.hold(found, roots)
 
@@ -488,9 +489,10 @@ def _put_together(graph: Graph, soc: str, choice: Choice) -> tuple[Program, tupl
     return program, operands
 
 
-def _apart(value: Value, tensor: Tensor) -> list[Value]:
-    """What a value reads of a tensor in steps, each once."""
-    found = (item for item in loads(value) if item.tensor.memory is tensor)
+def _apart(values: Sequence[Value], tensor: Tensor) -> list[Value]:
+    """What values read of a tensor in steps, each once."""
+    every = (item for value in values for item in loads(value))
+    found = (item for item in every if item.tensor.memory is tensor)
     return list({id(item): item for item in found if ONE not in item.strides}.values())
 
 

@@ -47,12 +47,12 @@ _HEAD = re.compile(r"^def (\w+)\(")
 _ORDERED = frozenset({"sub", "div", "pow", "floor_mod", "select"})
 # With which nothing changes, as the second operand.
 _IDLE = {"mul.Tensor": 1.0, "div.Tensor": 1.0, "add.Tensor": 0.0, "sub.Tensor": 0.0}
-# Views of all elements in their order.
 # Numbers of operations with several results besides those they are given; of 2,669 taught steps for
 # them 25 have others.
 USUAL = frozenset({0.0, 1.0, 0.01, 3e38, 3.4028234663852886e38})
 _CAST = "_to_copy"
 _SHORT = re.compile(r": b?float16\[[^\]]*\]$")
+# Views of all elements in their order.
 _WHOLE = re.compile(r"^(?:view|reshape|_unsafe_view|squeeze|unsqueeze|clone|alias|_to_copy)\b")
 _READ = re.compile(r"\bv\d+\b(?=\[)")
 _NOTHING: frozenset[str] = frozenset()
