@@ -144,11 +144,11 @@ def test_answers_do_not_depend_on_where_guides_are(start: Path, guides: Guides) 
 def test_a_distant_guide_says_what_a_near_one_does(guides: Guides) -> None:
     asked = "op: exp(x0), 7 elements"
     near, distant = Guide(asked), guides.guide(asked)
-    for answer in ("def op():\n", "a thought\n", "</think>\n", "</think>\nx = 1\n"):
+    for answer in ("def op():\n", "op: A thought.\n", "</think>\n", "</think>\nx = 1\n"):
         assert distant.line(answer) == near.line(answer)
         assert distant.end(answer) == near.end(answer)
     assert not near.line("def op():\n").keep
-    assert near.line("a thought\n").keep
+    assert near.line("op: A thought.\n").keep
 
 
 def test_only_the_likeliest_are_drawn() -> None:
