@@ -56,6 +56,7 @@ def test_bits_of_numbers(dtype: torch.dtype) -> None:
     span = torch.iinfo(dtype)
     cases = [torch.randint(span.min, span.max, (3, 1001)).to(dtype) for _ in range(2)]
     agree(mixed, cases)
+    agree(lambda x: ~x, cases[:1])
 
 
 def test_a_shift_beyond_the_type_is_refused() -> None:

@@ -176,7 +176,7 @@ import torch
 class Model(torch.nn.Module):
     def forward(self, x, power):
         filled = torch.full([x.shape[0], 1], power.item(), dtype=power.dtype)
-        return x ** power.item() + filled
+        return (x ** power.item() + filled).masked_fill(x > 0.5, value=power.item())
 
 
 def get_inputs():

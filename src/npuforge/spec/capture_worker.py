@@ -81,19 +81,16 @@ class NumbersStayTensors(TorchFunctionMode):
         if func is torch.full and len(args) == 2 and isinstance(args[1], torch.Tensor):
             value = args[1].to(kwargs.get("dtype") or args[1].dtype)
             return value.expand(args[0]).clone()
-        if isinstance(kwargs.get("value"), torch.Tensor):
-            return self.scaled(func, *args, **kwargs)
+        meets = SCALED.get(func.__name__.removesuffix("_"))
+        if meets is not None and isinstance(kwargs.get("value"), torch.Tensor):
+            x, a, b = args
+            added = meets(a, b) * kwargs["value"]
+            return x.add_(added) if func.__name__.endswith("_") else x + added
         return func(*args, **kwargs)
 
-    def scaled(self, func: Any, x: Any, a: Any, b: Any, value: Any) -> Any:
-        """What PyTorch multiplies by numbers alone, as optimisers do."""
-        if func in (torch.addcmul, torch.Tensor.addcmul, torch.Tensor.addcmul_):
-            added = a * b * value
-        elif func in (torch.addcdiv, torch.Tensor.addcdiv, torch.Tensor.addcdiv_):
-            added = a / b * value
-        else:
-            raise TypeError(f"{func.__name__} takes no tensor as its factor")
-        return x.add_(added) if func.__name__.endswith("_") else x + added
+
+# Operations that PyTorch multiplies by numbers alone, as optimisers do.
+SCALED: dict[str, Any] = {"addcmul": torch.mul, "addcdiv": torch.div}
 
 
 # Operations that a kernel computes better as they are than as the dozens they decompose into.

@@ -140,11 +140,11 @@ class OpCall:
             )
         return value
 
-    def number(self, node: ast.expr, like: View, hint: str = "") -> Operand:
+    def number(self, node: ast.expr, like: View, fix: str | None = None) -> Operand:
         """A scalar that fits elements of `like`."""
         found = self.operand(node, like)
         if isinstance(found, View):
-            raise self.scope.refuse("TL-04", node, f"{ast.unparse(node)} is no scalar", hint)
+            raise self.scope.refuse("TL-04", node, f"{ast.unparse(node)} is no scalar", fix)
         return found
 
     def typed(self, operand: View, like: View) -> View:

@@ -137,22 +137,6 @@ def test_who_casts_back_asks_for_the_rounding() -> None:
     assert meaning.instead("tl.abs(v3[:m], v1[:m])", ["v0", "v3"]) == wanted
 
 
-@pytest.mark.parametrize(("number", "fine"), [("3.71668e-06", True), ("3.7166", False)])
-def test_numbers_of_an_operation_with_several_results(number: str, fine: bool) -> None:
-    asked = (
-        "xa: float32[na, nb]\n"
-        "v0 = native_layer_norm(xa, [nb], None, None, 3.71668e-06):"
-        " float32[na, nb] float32[na, 1] float32[na, 1]\n"
-        "v1 = getitem(v0, 0): float32[na, nb]\nreturn v1\n"
-    )
-    line = "            v1 = tl.alloc_ub((tile, cols), dtype=tl.float32)\n"
-    line += f"            tl.add(v1[:n, :], xa_in[:n, :], {number})\n"
-    kernel = "@ascend_kernel\ndef op():\n            # xa: float32[na, nb]\n"
-    kernel += "            xa_in = tl.alloc_ub((tile, cols), dtype=tl.float32)\n"
-    kernel += "            tl.load(xa + start * cols, xa_in[:n, :], stride=cols)\n"
-    assert (Meaning.read(asked).of(kernel + line) is None) == fine
-
-
 def test_nothing_stands_for_a_value_that_nobody_asked_for() -> None:
     meaning = Meaning.read("xa: float32[na]\nv0 = exp(xa): float32[na]\nreturn v0\n")
     assert meaning.instead("tl.abs(v0[:m], v7[:m])", ["v0"]) is None

@@ -136,7 +136,7 @@ class Guide:
             return advice
         if _HEAD.match(last):
             return Advice(then=intent.opening(heads[-1][0], self._meaning))
-        instead = intent.reading(program, last, heads[-1][0], self._meaning)
+        instead = intent.instead(program, last, heads[-1][0], self._meaning)
         if instead is not None:
             return Advice(keep=False, then=f"{instead}\n", reason="not what comes next")
         if not heads[-1][0].endswith(SHARED) and (number := unknown_numbers(last, self._meaning)):

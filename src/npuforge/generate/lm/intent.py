@@ -154,10 +154,10 @@ class Intent:
         if not purpose.way.startswith(STREAM) or purpose.parameters:
             return None
         several = [one for one in purpose.computes if elements_of(meaning.lines.get(one, ""))]
-        axes = (
-            [one for one in extents_of(meaning.lines[several[-1]]) if one != "1"] if several else []
-        )
-        return f"{about[1]}: cols = {' * '.join(axes)}" if axes else None
+        if not several:
+            return None
+        axes = [one for one in extents_of(meaning.lines[several[-1]]) if one != "1"]
+        return f"{about[1]}: cols = {' * '.join(axes)}"
 
     def _determined(self, kernel: str, leaves: list[str], meaning: Meaning) -> str | None:
         """The line on what a kernel reads, computes and leaves, if it follows from the last."""
@@ -236,7 +236,7 @@ class Intent:
         known = purpose is not None and purpose.leaves and not kernel.endswith(SHARED)
         return opening(purpose, meaning) if purpose is not None and known else ""
 
-    def reading(self, program: str, last: str, kernel: str, meaning: Meaning) -> str | None:
+    def instead(self, program: str, last: str, kernel: str, meaning: Meaning) -> str | None:
         """What must stand instead of the last line of a kernel, where it is not what is read or
         computed next."""
         purpose = self.kernels.get(kernel)

@@ -12,12 +12,13 @@ import math
 import re
 
 from npuforge.generate.lm.dataflow import numbers_of_call
-from npuforge.generate.lm.meaning import USUAL, Meaning, known_operations
+from npuforge.generate.lm.meaning import Meaning, known_operations
 from npuforge.generate.lm.quoted import MARK
 
 _QUOTED = re.compile(rf"^ +{MARK}(v\d+) = ", re.MULTILINE)
 _DIGITS = re.compile(r"(?<![\w.])\d+(?:\.\d*)?(?:e[-+]?\d+)?")
-_HALVES = frozenset({0.5, 0.25, 0.125, 0.0625})
+# What any operation may be computed with.
+_USUAL = frozenset({0.0, 1.0, 0.5, 0.25, 0.125, 0.0625, 0.01, 3e38, 3.4028234663852886e38})
 
 
 def unknown_numbers(line: str, meaning: Meaning) -> set[float]:
@@ -25,7 +26,7 @@ def unknown_numbers(line: str, meaning: Meaning) -> set[float]:
     known = known_operations()
     used = (known[one].numbers or () for one in meaning.operations.values() if one in known)
     own = meaning.numbers(meaning.lines)
-    left = numbers_of_call(line) - own.union(USUAL, _HALVES, *used)
+    left = numbers_of_call(line) - own.union(_USUAL, *used)
     return {number for number in left if not _follows(number, own)}
 
 

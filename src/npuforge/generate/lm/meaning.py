@@ -47,9 +47,6 @@ _HEAD = re.compile(r"^def (\w+)\(")
 _ORDERED = frozenset({"sub", "div", "pow", "floor_mod", "select"})
 # With which nothing changes, as the second operand.
 _IDLE = {"mul.Tensor": 1.0, "div.Tensor": 1.0, "add.Tensor": 0.0, "sub.Tensor": 0.0}
-# Numbers of operations with several results besides those they are given; of 2,669 taught steps for
-# them 25 have others.
-USUAL = frozenset({0.0, 1.0, 0.01, 3e38, 3.4028234663852886e38})
 _CAST = "_to_copy"
 _SHORT = re.compile(r": b?float16\[[^\]]*\]$")
 # Views of all elements in their order.
@@ -212,8 +209,8 @@ class Meaning:
         """The value that another one is, as it is."""
         operands = self.operands.get(name, ())
         whole = len(operands) == 1 and _WHOLE.match(self.operations[name]) is not None
-        whole = whole and not self._is_cast_back(name)
-        return operands[0] if whole or self._idle(name) else None
+        same = (whole and not self._is_cast_back(name)) or self._idle(name)
+        return operands[0] if same else None
 
     def _is_cast_back(self, name: str) -> bool:
         operands = self.operands.get(name, ())
@@ -252,11 +249,8 @@ class Meaning:
     def _spoken(self, between: list[str], step: Step) -> str | None:
         made, taught = step.made, known_operations()
         operations = self.computed(between)
-        if any(_SEVERAL.search(self.lines[name]) for name in between):
-            known = (taught[one].numbers or () for one in operations if one in taught)
-            strange = made.numbers - self.numbers(between).union(USUAL, *known)
-            return f"{min(strange)} is no number of {operations[0]}" if strange else None
-        if not all(operation in taught for operation in operations):
+        several = any(_SEVERAL.search(self.lines[name]) for name in between)
+        if several or not all(operation in taught for operation in operations):
             return None
         found = made.instructions - MOVING
         ways = [set(way) for operation in operations for way in taught[operation].instructions]

@@ -65,7 +65,8 @@ def _unary(op: str) -> None:
     @rule(f"aten.{op}.default")
     def expand_unary(node: Node, x: Value) -> Value:
         if op == "bitwise_not" and x.dtype != "bool":
-            return sub(-1, x, node.type.dtype)
+            largest = 255 if x.dtype == "uint8" else -1  # all bits set
+            return sub(largest, x, node.type.dtype)
         found = apply(_UNARY[op], node.type.dtype, x)
         if op == "sign" and is_float(x.dtype):  # PyTorch has no sign for what is no number
             return apply("where", node.type.dtype, apply("isnan", "bool", x), 0.0, found)
