@@ -201,7 +201,7 @@ def test_a_launch_gives_what_was_said(norm: Written) -> None:
     advice = guide.line(f"{_answer(norm)}{before}{last.replace('na * nb', 'nb * nc')}\n")
     assert launch
     assert not advice.keep
-    assert advice.reason == "rows of op is na * nb"
+    assert advice.then == f"{last}\n"
 
 
 @pytest.fixture(scope="module")

@@ -20,7 +20,7 @@ from npuforge.generate.lm.worked_on import is_repeated
 _ALLOCATED = re.compile(r"^ +(\w+) = tl\.alloc_(?:ub|mask)\((\(.*?\)|\w+)", re.MULTILINE)
 _SHAPES = {
     ROWS: re.compile(r"\(tile, \w+\)|tile|cols|\d+|[ne]\w{1,2}"),
-    STREAM: re.compile(r"tile|\d+|[ne]\w{1,2}"),
+    STREAM: re.compile(r"\(tile, 1\)|tile|\d+|[ne]\w{1,2}"),  # elements in steps are read in rows of one
 }
 _NAMED = re.compile(r"\w+")
 _PART = re.compile(r"\b(\w+)\[:(\w+)\]")
@@ -65,8 +65,9 @@ def _suits_rows(shape: str, elements: Count, purpose: Purpose) -> bool:
     rows = product(purpose.parameters.get("rows", ""))
     if rows is None or not purpose.way.startswith(ROWS):
         return True
-    if shape == "tile":
-        return elements == rows
+    if shape == "tile":  # of a part, where the kernel goes over several
+        cols = product(purpose.parameters.get("cols", ""))
+        return elements >= rows and not (cols and elements >= rows + cols)
     if shape.startswith("(tile, "):
         return elements > rows
     return not rows or not elements >= rows

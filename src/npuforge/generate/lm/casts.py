@@ -12,6 +12,7 @@ import re
 from npuforge.generate.lm.single import arguments
 
 _CAST = re.compile(r"^ +tl\.cast\((.*)\)$")
+_ROOM = re.compile(r"^( +)(\w+) = tl\.alloc_ub\(")
 _ALLOCATED = re.compile(r"^ +(\w+) = tl\.alloc_ub\(.*dtype=tl\.(\w+)", re.MULTILINE)
 
 
@@ -25,3 +26,22 @@ def idle(line: str, kernel: str) -> str | None:
     if known[0] is None or known.count(known[0]) < 2:
         return None
     return f"a cast of {known[0]} to itself"
+
+
+DETOUR = 4  # lines: a buffer and a cast to it, another buffer and a cast to that
+
+
+def straight(kernel: str) -> str | None:
+    """The last lines of a kernel, a cast and then one that is idle, without the detour."""
+    lines = kernel.rstrip("\n").splitlines()[-DETOUR:]
+    if len(lines) < DETOUR:
+        return None
+    (wide, cast, room, again) = lines
+    first, second = _ROOM.match(wide), _ROOM.match(room)
+    calls = _CAST.match(cast), _CAST.match(again)
+    if first is None or second is None or calls[0] is None or calls[1] is None:
+        return None
+    names = [[one.partition("[")[0] for one in arguments(call[1])[:2]] for call in calls if call]
+    if names[0][0] != first[2] or names[1] != [second[2], first[2]]:
+        return None
+    return f"{room}\n{cast.replace(f'({first[2]}[', f'({second[2]}[', 1)}\n"

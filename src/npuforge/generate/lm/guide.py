@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from npuforge.errors import NpuforgeError
 from npuforge.generate.lm.answer import program_in
 from npuforge.generate.lm.asked import Asked
-from npuforge.generate.lm.casts import idle
+from npuforge.generate.lm.casts import DETOUR, idle, straight
 from npuforge.generate.lm.extents import Shapes, shapes_in, strange
 from npuforge.generate.lm.fit import without_fits
 from npuforge.generate.lm.form import complete
@@ -119,7 +119,8 @@ class Guide:
         if said is None:
             return _FINE
         if is_number(last) and (whole := intent.completed(self._meaning)) is not None:
-            return Advice(keep=False, then=f"{whole}\n", reason=said, lines=2)
+            again = _with_line(before.splitlines()[:-1], *whole)
+            return Advice(keep=False, then=again, reason=said, lines=again.count("\n") + 1)
         instead = intent.repaired(last, self._meaning)
         then = f"{instead}\n" if instead else ""
         return Advice(keep=False, then=then, reason=said, thought=True)
@@ -145,6 +146,8 @@ class Guide:
             then = f"{right}\n" if right is not None else ""
             return Advice(keep=False, then=then, reason=f"{min(number)} is a number of nothing")
         said = intent.line(program, last, heads[-1][0], self._meaning) or self._meaning.of(program)
+        if said is None and is_quote(last):
+            return Advice(then=intent.after_quote(last, heads[-1][0], self._meaning))
         return _advice(said)
 
     def _in_kernel(self, kernel: str, last: str, heads: list[tuple[str, str]]) -> Advice:
@@ -165,7 +168,7 @@ class Guide:
         tensors = {} if heads[-1][0].endswith(SHARED) else self._known.tensors
         refused = _first(in_kernel(hoisted(filled(kernel)).text, tensors, self._chip))
         if refused is None:
-            return _advice(idle(last, kernel))
+            return _idle_cast(last, kernel)
         made = {found[1] for line in kernel.splitlines() if (found := ALLOCATION.match(line))}
         instead = self._meaning.instead(last, made)
         return Advice(keep=False, then=f"{instead}\n" if instead else "", reason=refused)
@@ -185,17 +188,18 @@ class Guide:
             known = {name: f"def {name}({given})" for name, given in _HEAD.findall(program)}
             wanted = last.partition("def ")[2].partition("(")[0]
             return _given(last, known.get(wanted))
+        kernel = prepared(body)
+        right = intent.launch(last, *kernel, self._meaning) if kernel is not None else None
+        if right is not None:
+            return Advice(keep=False, then=f"{right}\n", reason="not what is given")
         try:
             text = without_fits(hoisted(program).text)
         except NpuforgeError as error:
             return Advice(keep=False, reason=str(error))
         wrong = _first(in_host(text, self._chip))
-        kernel = prepared(body)
         if wrong is None and kernel is not None and not kernel[0].endswith(SHARED):
             said = strange(last, kernel[1], self._shapes)
             wrong = f"no tensor of {kernel[0]} has {said} elements" if said else None
-        if wrong is None and kernel is not None:
-            wrong = intent.launch(last, *kernel)
         return _advice(wrong)
 
     def _quote(self, last: str) -> Advice:
@@ -220,6 +224,20 @@ def _given(last: str, right: str | None) -> Advice:
         return Advice(keep=False, reason="nothing to quote")
     wanted = f"{indentation(last)}{MARK}{right}"
     return _FINE if last == wanted else Advice(keep=False, then=f"{wanted}\n")
+
+
+def _with_line(thoughts: list[str], kernel: str, line: str) -> str:
+    """The end of an outline with another line on what a kernel reads, computes and leaves."""
+    about = [place for place, one in enumerate(thoughts) if one.startswith(f"{kernel}: ")]
+    return "".join(f"{one}\n" for one in (line, *thoughts[about[-1] + 1 :]))
+
+
+def _idle_cast(last: str, kernel: str) -> Advice:
+    said = idle(last, kernel)
+    right = straight(kernel) if said is not None else None
+    if right is None:
+        return _advice(said)
+    return Advice(keep=False, then=right, reason=said or "", lines=DETOUR)
 
 
 def _advice(wrong: str | None) -> Advice:

@@ -18,12 +18,15 @@ from itertools import takewhile
 from npuforge.generate.lm.buffers import misshapen, overrun
 from npuforge.generate.lm.counted import elements_of, extents_of
 from npuforge.generate.lm.heads import taken
+from npuforge.generate.lm.left import left_first, too_early
+from npuforge.generate.lm.loads import loading
 from npuforge.generate.lm.meaning import SHARED, Meaning
 from npuforge.generate.lm.parts import unread
 from npuforge.generate.lm.purpose import ROWS, STREAM, Purpose, note
-from npuforge.generate.lm.quoted import MARK, indentation
+from npuforge.generate.lm.quoted import MARK, about, indentation
 from npuforge.generate.lm.reads import LOAD, is_shared, late, opening, read_next
 from npuforge.generate.lm.single import arguments
+from npuforge.generate.lm.wide import cast_first
 from npuforge.generate.lm.worked_on import uncounted
 
 _ABOUT = re.compile(r"^(\w+): (.*)$")
@@ -33,7 +36,8 @@ _STORE = re.compile(r"^ +tl\.store\((\w+)", re.MULTILINE)
 _QUOTED = re.compile(rf"^ +{MARK}(\w+) = ", re.MULTILINE)
 _LEAVING = re.compile(r"^ +(\w+?)_out\w* = tl\.alloc")
 _COPYOUT = "with tl.copyout():"
-_LAUNCH = re.compile(r"^ +(\w+)\[.*\]\((.*)\)$")
+_LAUNCH = re.compile(r"^( +)(\w+)\[(k\d+)_cores\]\(.*\)$")
+_EXTENT = re.compile(r"n[a-z]{1,2}|w\d+")
 # What kernels take besides what their outlines say: shares of the work, extents, workspaces.
 _USUAL = re.compile(r"per_core|tiles?|units|rounds|share|n[a-z]{1,2}|w\d+")
 
@@ -102,6 +106,7 @@ class Intent:
             or uncounted(purpose, meaning)
             or late(purpose, meaning)
             or self._incomplete(purpose, meaning)
+            or _needless(purpose, meaning)
         )
 
     def repaired(self, last: str, meaning: Meaning) -> str | None:
@@ -115,20 +120,21 @@ class Intent:
         line = self._determined(about[1], list(purpose.leaves), meaning)
         return line if line != last else None
 
-    def completed(self, meaning: Meaning) -> str | None:
-        """What must stand instead of the line that says what the last kernel leaves, where nobody
-        leaves all that is asked for: if it is the only one everything, if not what is as large as
-        what it leaves."""
-        if not self.kernels:
-            return None
-        name, purpose = list(self.kernels.items())[-1]
+    def completed(self, meaning: Meaning) -> tuple[str, str] | None:
+        """A kernel, and what must stand instead of the line that says what it leaves, where nobody
+        leaves all that is asked for: everything if it is the only one, if not what is as large as
+        what it leaves. The last one that can is taken."""
         left = {one for kernel in self.kernels.values() for one in kernel.leaves}
-        alone = len(self.kernels) == 1
-        sizes = [_extents(one, meaning) for one in purpose.leaves]
         missing = [one for one in meaning.results if one not in left]
-        added = [one for one in missing if alone or _extents(one, meaning) in sizes]
-        wanted = [one for one in meaning.results if one in purpose.leaves or one in added]
-        return self._determined(name, wanted, meaning) if added else None
+        for name, purpose in reversed(list(self.kernels.items())):
+            sizes = [_extents(one, meaning) for one in purpose.leaves]
+            alone = len(self.kernels) == 1
+            added = [one for one in missing if alone or _extents(one, meaning) in sizes]
+            wanted = [one for one in meaning.results if one in purpose.leaves or one in added]
+            line = self._determined(name, wanted, meaning) if added else None
+            if line is not None:
+                return name, line
+        return None
 
     def uncounting(self, last: str, meaning: Meaning) -> str | None:
         """What must stand instead of the last two lines, where a stream counts in something and all
@@ -236,6 +242,21 @@ class Intent:
         known = purpose is not None and purpose.leaves and not kernel.endswith(SHARED)
         return opening(purpose, meaning) if purpose is not None and known else ""
 
+    def after_quote(self, last: str, kernel: str, meaning: Meaning) -> str:
+        """The lines after a quote, where there is no choice: of a tensor how it is read; of a value
+        that is only looked at otherwise, which has no instructions, the quote of the next."""
+        purpose = self.kernels.get(kernel)
+        value = about(last)
+        if purpose is None or kernel.endswith(SHARED) or value in meaning.results.values():
+            return ""
+        if not meaning.operations.get(value):
+            return loading(last, purpose, meaning)
+        if value not in purpose.computes or not meaning.is_look(value):
+            return ""
+        following = purpose.computes[purpose.computes.index(value) + 1 :]
+        known = following and following[0] in meaning.lines
+        return f"{indentation(last)}{MARK}{meaning.lines[following[0]]}\n" if known else ""
+
     def instead(self, program: str, last: str, kernel: str, meaning: Meaning) -> str | None:
         """What must stand instead of the last line of a kernel, where it is not what is read or
         computed next."""
@@ -243,8 +264,12 @@ class Intent:
         body = program.rpartition(f"def {kernel}(")[2]
         if purpose is None or kernel.endswith(SHARED):
             return None
-        next_value = _next(body, last, purpose, meaning)
-        return next_value or read_next(body, last, purpose, meaning)
+        return (
+            _next(body, last, purpose, meaning)
+            or read_next(body, last, purpose, meaning)
+            or left_first(body, last, purpose, meaning)
+            or cast_first(body, last, purpose, meaning)
+        )
 
     def line(self, program: str, last: str, kernel: str, meaning: Meaning) -> str | None:
         """What is wrong with the last line of a kernel, the last part of a program."""
@@ -263,25 +288,47 @@ class Intent:
         store = _STORE.match(last)
         if store is not None and purpose.tensor(store[1]) not in purpose.leaves:
             return f"{kernel} does not leave {store[1]}"
-        if (waiting := unread(body, last, purpose, meaning)) is not None:
-            return waiting
+        for check in (unread, too_early):
+            if (said := check(body, last, purpose, meaning)) is not None:
+                return said
         if _QUOTED.match(last):
-            said = _in_order(_QUOTED.findall(body), meaning)
-            if said != _in_order(purpose.computes, meaning)[: len(said)]:
-                return f"{said[-1]} is not what {kernel} computes next"
+            named = _in_order(_QUOTED.findall(body), meaning)
+            if named != _in_order(purpose.computes, meaning)[: len(named)]:
+                return f"{named[-1]} is not what {kernel} computes next"
         return misshapen(last, purpose, meaning) or overrun(last, body)
 
-    def launch(self, last: str, kernel: str, names: list[str]) -> str | None:
-        """What is wrong with a launch of a kernel of these parameters."""
+    def launch(self, last: str, kernel: str, names: list[str], meaning: Meaning) -> str | None:
+        """What must stand instead of a launch of a kernel of these parameters: it leaves no choice.
+        All 14,287 taught ones give tensors and extents by their names, what the outline says for
+        what it speaks of, and for the rest what was counted for this kernel."""
         found = _LAUNCH.match(last)
         purpose = self.kernels.get(kernel)
-        if found is None or found[1] != kernel or purpose is None:
+        if found is None or found[2] != kernel or purpose is None or kernel.endswith(SHARED):
             return None
-        for name, given in zip(names, arguments(found[2]), strict=False):
-            wanted = purpose.parameters.get(name, given)
-            if given != wanted:
-                return f"{name} of {kernel} is {wanted}"
+        given = [
+            purpose.parameters.get(name)
+            or (name if _is_given(name, meaning) else f"{found[3]}_{name}")
+            for name in names
+        ]
+        right = f"{found[1]}{kernel}[{found[3]}_cores]({', '.join(given)})"
+        return right if right != last else None
+
+
+def _is_given(name: str, meaning: Meaning) -> bool:
+    """Whether a parameter is a tensor or an extent."""
+    tensor = name in meaning.results or meaning.operations.get(name) == ""
+    return tensor or _EXTENT.fullmatch(name) is not None
+
+
+def _needless(purpose: Purpose, meaning: Meaning) -> str | None:
+    """A value that a kernel computes for nothing that it leaves."""
+    left = [value or meaning.results.get(name) for name, value in purpose.leaves.items()]
+    known = all(one in meaning.lines for one in left) and not meaning.shapes_alone
+    if not known or not purpose.way.startswith((ROWS, STREAM)):
         return None
+    needed = {one for value in left if value for one in meaning.between(value, ())}
+    found = (one for one in purpose.computes if one not in needed)
+    return next((f"nothing that is left is made of {one}" for one in found), None)
 
 
 def _extents(result: str, meaning: Meaning) -> list[str]:

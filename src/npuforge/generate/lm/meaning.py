@@ -33,6 +33,8 @@ _VIEWS = re.compile(
     r"^(?:view|reshape|_unsafe_view|squeeze|unsqueeze|expand|permute|transpose|t|slice|select|getitem"
     r"|clone|alias|_to_copy|copy|scalar_tensor|full|lift_fresh_copy)\b"
 )
+# Of these, the ones that only say where the elements of their operand are to be found.
+_LOOKS = re.compile(r"^(?:view|squeeze|unsqueeze|slice|select|expand|permute)\b")
 # Operations that pick, move or repeat elements, or go over them in an order of their own.
 _PICKING = re.compile(
     r"^(?:slice|select|narrow|split|chunk|unbind|gather|index|take|embedding|scatter|cat|stack"
@@ -99,6 +101,16 @@ class Meaning:
         taken out of a tensor does not."""
         picking = (name for name, one in self.operations.items() if _PICKING.match(one))
         return any(not self.is_number(name) for name in picking)
+
+    @cached_property
+    def shapes_alone(self) -> bool:
+        """Whether nothing but the shape of some value is read."""
+        return any(_SHAPED.match(one) for one in self.operations.values() if one != "copy")
+
+    @cached_property
+    def reshapes(self) -> bool:
+        """Whether values are looked at with other axes, so that a kernel may read a part of one."""
+        return any(one.startswith("view") for one in self.operations.values())
 
     def is_number(self, value: str) -> bool:
         """Whether a value is one element of a tensor."""
@@ -192,15 +204,20 @@ class Meaning:
         """Whether a value needs instructions of its own."""
         return self.computed([value]) != [VIEW]
 
+    def is_look(self, value: str) -> bool:
+        """Whether a value is another one, looked at otherwise: nothing is done for it alone."""
+        return not self.computes(value) and _LOOKS.match(self.operations[value]) is not None
+
     def instead(self, line: str, made: Collection[str]) -> str | None:
         """A line with the buffers that there are for those that there are not: what changes nothing
-        has no buffer of its own."""
+        has no buffer of its own, and what is asked for may have the result's."""
 
         def known(found: re.Match[str]) -> str:
             name = found[0]
             while name not in made and (one := self._same(name)) is not None:
                 name = one
-            return name if name in made else found[0]
+            asked = (f"{left}_out" for left, value in self.results.items() if value == name)
+            return next((one for one in (name, *asked) if one in made), found[0])
 
         renamed = _READ.sub(known, line)
         return renamed if renamed != line else None
@@ -209,7 +226,7 @@ class Meaning:
         """The value that another one is, as it is."""
         operands = self.operands.get(name, ())
         whole = len(operands) == 1 and _WHOLE.match(self.operations[name]) is not None
-        same = (whole and not self._is_cast_back(name)) or self._idle(name)
+        same = (whole and not self._is_cast_back(name)) or self.is_idle(name)
         return operands[0] if same else None
 
     def _is_cast_back(self, name: str) -> bool:
@@ -223,7 +240,7 @@ class Meaning:
             return False
         return not any(_SHORT.search(self.lines[one]) for one in operands)
 
-    def _idle(self, name: str) -> bool:
+    def is_idle(self, name: str) -> bool:
         """Whether an operation changes nothing; a value that nobody asked for has none."""
         given = _given(self.lines.get(name, ""))
         second = given[1] if len(given) > 1 and _NUMBER.fullmatch(given[1]) else None
@@ -254,14 +271,16 @@ class Meaning:
             return None
         found = made.instructions - MOVING
         ways = [set(way) for operation in operations for way in taught[operation].instructions]
-        exact = step.whole and len(operations) == 1
+        # Where a range begins at nothing, or goes on by one, there is less to do.
+        ranged = operations[0].startswith("arange")
+        exact = step.whole and len(operations) == 1 and not ranged
         if not (found in ways if exact else found <= set().union(*ways)):
             return f"{operations[0]} is not done by {', '.join(sorted(found)) or 'nothing'}"
         own = [taught[operation].numbers for operation in operations]
         strange = made.numbers - self.numbers(between).union(*(one or () for one in own))
         if strange and None not in own:
             return f"{min(strange)} is no number of {operations[0]}"
-        idle = not found and all(self._idle(name) for name in between if self.computes(name))
+        idle = not found and all(self.is_idle(name) for name in between if self.computes(name))
         missed = self.given(between) - made.numbers if exact and not idle else None
         if missed and taught[operations[0]].says:
             return f"{min(missed)} is a number of {operations[0]}"

@@ -21,6 +21,7 @@ from npuforge.generate.lm.worked_on import is_repeated
 LOAD = re.compile(r"^ +tl\.load\((\w+)", re.MULTILINE)
 _SCALARS = re.compile(r": (?:b?float16|float32|int32)\[")
 _PICK = re.compile(r"\(\w+, 0, (\d+)[,)]")  # along the only axis
+_UNNAMED = re.compile(r"^ +in\d+ = tl\.alloc")  # for a part of a tensor
 _COPYIN, _COMPUTE = "with tl.copyin():", "with tl.compute():"
 
 
@@ -48,7 +49,8 @@ def read_next(body: str, last: str, purpose: Purpose, meaning: Meaning) -> str |
         return None
     wanted = f"{MARK}{meaning.lines[waiting[0]]}"
     block = body.rpartition(_COPYIN)[2]
-    if is_quote(last) and _COMPUTE not in block and about(last) in waiting[1:]:
+    unnamed = _UNNAMED.match(last) is not None and not meaning.reshapes
+    if _COMPUTE not in block and (unnamed or (is_quote(last) and about(last) in waiting[1:])):
         return f"{indentation(last)}{wanted}"
     if not last.endswith(_COMPUTE) or block.count(_COMPUTE) != 1:
         return None

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a kernel leaves has a buffer of its own, whoever reads it besides.
+
+A value of 32 bits that is asked for is computed there (763 of 766 taught ones that another value
+reads too, or that come before others); one of 16 bits is rounded there before anything is stored. A
+model that goes on with the value forgets the one or the other, and has nothing to store at the end.
+"""
+
+from __future__ import annotations
+
+import re
+
+from npuforge.generate.lm.meaning import Meaning
+from npuforge.generate.lm.purpose import ROWS, STREAM, Purpose
+from npuforge.generate.lm.quoted import about, indentation, is_quote
+
+_BUFFER = re.compile(r"^( +)(v\d+) = (tl\.alloc_ub\(.*\))$")
+_ROUNDED = re.compile(r"^ +(\w+_out) = tl\.alloc_ub\(.*dtype=tl\.b?float16\)$")
+_COPYOUT = "with tl.copyout():"
+
+
+def too_early(body: str, last: str, purpose: Purpose, meaning: Meaning) -> str | None:
+    """A buffer that a value of 16 bits is rounded to, before anything was done for the value. Where
+    no elements are moved all 20 taught ones have values that need nothing."""
+    made = _ROUNDED.match(last)
+    if made is None or meaning.moves or not purpose.way.startswith((ROWS, STREAM)):
+        return None
+    before = body.rstrip("\n").splitlines()[-2:-1]
+    value = about(before[0]) if before and is_quote(before[0]) else ""
+    if not meaning.operations.get(value) or meaning.is_idle(value) or not meaning.computes(value):
+        return None
+    return f"{value} comes before {made[1]}"
+
+
+def left_first(body: str, last: str, purpose: Purpose, meaning: Meaning) -> str | None:
+    """What must stand instead of the last line of a kernel's body: the buffer of a result for that
+    of its value, or the results that are missing where a block begins that stores them."""
+    if meaning.moves or not purpose.way.startswith((ROWS, STREAM)):
+        return None
+    if last.endswith(_COPYOUT):
+        return _rounded(body, last, purpose, meaning)
+    made = _BUFFER.match(last)
+    value = next((about(line) for line in reversed(body.splitlines()) if is_quote(line)), "")
+    if made is None or made[2] != value or not made[3].endswith(f"{_type(value, meaning)})"):
+        return None
+    names = [name for name in purpose.leaves if meaning.results.get(name) == value]
+    if len(names) != 1 or f" {names[0]}_out = " in body:
+        return None
+    return f"{made[1]}{names[0]}_out = {made[3]}"
+
+
+def _rounded(body: str, last: str, purpose: Purpose, meaning: Meaning) -> str | None:
+    lines = [
+        f"{indentation(last)}    {line}"
+        for name in purpose.leaves
+        if f" {name}_out" not in body
+        for line in _rounding(name, meaning.results.get(name, ""), body, meaning)
+    ]
+    return "\n".join([*lines, last]) if lines else None
+
+
+def _rounding(name: str, value: str, body: str, meaning: Meaning) -> list[str]:
+    """The lines that round a value to a result of 16 bits, if it is there."""
+    room = re.search(rf"^ +{value} = tl\.alloc_ub\((.*), dtype=tl\.float32\)$", body, re.MULTILINE)
+    part = re.search(rf"^ +tl\.\w+\({value}(\[.*?\]),", body, re.MULTILINE)
+    kind = _type(value, meaning)
+    if not value or room is None or part is None or not kind.endswith("float16"):
+        return []
+    return [
+        f"{name}_out = tl.alloc_ub({room[1]}, dtype=tl.{kind})",
+        f'tl.cast({name}_out{part[1]}, {value}{part[1]}, round="rint")',
+    ]
+
+
+def _type(value: str, meaning: Meaning) -> str:
+    return meaning.lines.get(value, "").rpartition("): ")[2].partition("[")[0]

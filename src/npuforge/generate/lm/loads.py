@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How a tensor is read follows from what it has of a kernel's rows and columns.
+
+Where elements stay where they are that is all there is to it: of 10,568 tensors that taught kernels
+of rows and streams read, all are read in one of these ways, but for how often a buffer is there.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from npuforge.generate.lm.counted import product
+from npuforge.generate.lm.meaning import Meaning
+from npuforge.generate.lm.purpose import ROWS, STREAM, Purpose
+from npuforge.generate.lm.quoted import about, indentation
+from npuforge.generate.lm.worked_on import is_repeated
+
+_ALL = (
+    "{name}_in = tl.alloc_ub((tile, cols), dtype=tl.{dtype})",
+    "tl.load({name} + start * cols, {name}_in[:n, :], stride=cols)",
+)
+_OF_ROWS = (
+    "{name}_in = tl.alloc_ub(tile, dtype=tl.{dtype})",
+    "tl.load({name} + start, {name}_in[:n])",
+)
+_SHARED = (
+    "{name}_in = tl.alloc_ub(cols, dtype=tl.{dtype}, buffers=1)",
+    "tl.load({name}, {name}_in[:])",
+)
+_ELEMENTS = (
+    "{name}_in = tl.alloc_ub(tile, dtype=tl.{dtype})",
+    "tl.load({name} + start, {name}_in[:m])",
+)
+
+
+def loading(quote: str, purpose: Purpose, meaning: Meaning) -> str:
+    """The lines after the quote of a tensor that a kernel reads; nothing where there is a choice.
+    Tensors of one element are read before everything else, and otherwise."""
+    name = about(quote)
+    still = not meaning.moves and not meaning.reshapes and not is_repeated(purpose, meaning)
+    form = _form(name, purpose, meaning) if name in purpose.reads and still else None
+    if form is None:
+        return ""
+    dtype = meaning.lines[name].partition(": ")[2].partition("[")[0]
+    lines = (line.format(name=name, dtype=dtype) for line in form)
+    return "".join(f"{indentation(quote)}{line}\n" for line in lines)
+
+
+def _form(name: str, purpose: Purpose, meaning: Meaning) -> tuple[str, str] | None:
+    elements = meaning.elements(name)
+    rows = product(purpose.parameters.get("rows", ""))
+    cols = product(purpose.parameters.get("cols", ""))
+    if not elements or not cols:
+        return None
+    if purpose.way.startswith(STREAM):
+        return _ELEMENTS if elements == cols and rows is None else None
+    if not purpose.way.startswith(ROWS) or not rows or rows == cols:
+        return None
+    forms = ((rows + cols, _ALL), (rows, _OF_ROWS), (cols, _SHARED))
+    return next((form for count, form in forms if elements == Counter(count)), None)

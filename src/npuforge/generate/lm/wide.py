@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a value is computed of has the value's precision before there is a buffer for it.
+
+A tensor of 16 bits is cast once, to a buffer with its name, where the first value of 32 bits reads
+it. All 9,294 taught values do so that read such a tensor where no elements are moved; a model that
+reads four of them forgets one, and has no name for it when it comes to the instruction. What is
+true or not becomes one or nothing before it is counted with.
+"""
+
+from __future__ import annotations
+
+import re
+
+from npuforge.generate.lm.meaning import Meaning
+from npuforge.generate.lm.purpose import ROWS, STREAM, Purpose
+from npuforge.generate.lm.quoted import about, indentation, is_quote
+
+_BUFFER = re.compile(r"^ +(\w+) = tl\.alloc_ub\(.*dtype=tl\.float32\)$")
+_SHORT = re.compile(r": b?float16\[")
+_COUNTING = frozenset({"mul.Tensor", "add.Tensor", "sub.Tensor", "div.Tensor"})
+
+
+def cast_first(body: str, last: str, purpose: Purpose, meaning: Meaning) -> str | None:
+    """What must stand instead of the last line of a kernel's body, the buffer of a value: the casts
+    that are missing, and then that line."""
+    made = _BUFFER.match(last)
+    if made is None or meaning.moves or not purpose.way.startswith((ROWS, STREAM)):
+        return None
+    value = next((about(line) for line in reversed(body.splitlines()) if is_quote(line)), "")
+    wanted = {value, *(f"{name}_out" for name, of in meaning.results.items() if of == value)}
+    if made[1] not in wanted or not meaning.operations.get(value) or not meaning.computes(value):
+        return None
+    counts = meaning.operations[value] in _COUNTING
+    lines = [
+        f"{indentation(last)}{line}"
+        for name in dict.fromkeys(meaning.operands[value])
+        for line in (*_cast(name, body, meaning), *(_number(name, body) if counts else ()))
+    ]
+    return "\n".join([*lines, last]) if lines else None
+
+
+def _number(name: str, body: str) -> list[str]:
+    """The lines that make numbers of a mask, unless a kernel has them."""
+    room = re.search(rf"^ +{name} = tl\.alloc_mask\((.*)\)$", body, re.MULTILINE)
+    made = re.search(rf"^ +tl\.\w+\({name}(\[.*?\]),", body, re.MULTILINE)
+    if room is None or made is None or f" {name}_ = " in body:
+        return []
+    return [
+        f"{name}_ = tl.alloc_ub({room[1]}, dtype=tl.float32)",
+        f"tl.select({name}_{made[1]}, {name}{made[1]}, 1.0, 0.0)",
+    ]
+
+
+def _cast(name: str, body: str, meaning: Meaning) -> list[str]:
+    """The lines that cast what was read of a tensor of 16 bits, unless a kernel has them."""
+    if meaning.operations[name] or not _SHORT.search(meaning.lines[name]):
+        return []
+    room = re.search(rf"^ +{name}_in = tl\.alloc_ub\((.*), dtype=", body, re.MULTILINE)
+    read = re.search(rf"^ +tl\.load\(.*\b{name}_in(\[.*?\])", body, re.MULTILINE)
+    if room is None or read is None or f" {name}_wide = " in body:
+        return []
+    return [
+        f"{name}_wide = tl.alloc_ub({room[1]}, dtype=tl.float32)",
+        f"tl.cast({name}_wide{read[1]}, {name}_in{read[1]})",
+    ]
