@@ -24,8 +24,7 @@ from npuforge.generate.lm.meaning import SHARED, Meaning
 from npuforge.generate.lm.parts import unread
 from npuforge.generate.lm.purpose import ROWS, STREAM, Purpose, note
 from npuforge.generate.lm.quoted import MARK, about, indentation
-from npuforge.generate.lm.reads import LOAD, is_shared, late, opening, read_next
-from npuforge.generate.lm.single import arguments
+from npuforge.generate.lm.reads import LOAD, is_shared, late, numbers_first, opening, read_next
 from npuforge.generate.lm.wide import cast_first
 from npuforge.generate.lm.worked_on import uncounted
 
@@ -190,6 +189,8 @@ class Intent:
                 return f"nothing leaves {name}"
         named = self._named(purpose, meaning)
         known = meaning.lines.keys() >= set(named)
+        if len(set(purpose.computes)) < len(purpose.computes):
+            return "a value is computed twice"
         for value in purpose.computes:
             if value not in meaning.lines:
                 return f"there is no {value}"
@@ -267,6 +268,7 @@ class Intent:
         return (
             _next(body, last, purpose, meaning)
             or read_next(body, last, purpose, meaning)
+            or numbers_first(body, last, purpose, meaning)
             or left_first(body, last, purpose, meaning)
             or cast_first(body, last, purpose, meaning)
         )
@@ -321,13 +323,15 @@ def _is_given(name: str, meaning: Meaning) -> bool:
 
 
 def _needless(purpose: Purpose, meaning: Meaning) -> str | None:
-    """A value that a kernel computes for nothing that it leaves."""
+    """A tensor that a kernel reads, or a value that it computes, for nothing that it leaves."""
     left = [value or meaning.results.get(name) for name, value in purpose.leaves.items()]
-    known = all(one in meaning.lines for one in left) and not meaning.shapes_alone
+    known = all(one in meaning.lines for one in left)
     if not known or not purpose.way.startswith((ROWS, STREAM)):
         return None
     needed = {one for value in left if value for one in meaning.between(value, ())}
-    found = (one for one in purpose.computes if one not in needed)
+    named = (one for one in purpose.reads if one in meaning.lines)
+    computed = [] if meaning.shapes_alone else purpose.computes
+    found = (one for one in (*named, *computed) if one not in needed)
     return next((f"nothing that is left is made of {one}" for one in found), None)
 
 

@@ -27,6 +27,10 @@ _SHARED = (
     "{name}_in = tl.alloc_ub(cols, dtype=tl.{dtype}, buffers=1)",
     "tl.load({name}, {name}_in[:])",
 )
+_ONE = (
+    "{name}_in = tl.alloc_ub(8, dtype=tl.{dtype}, buffers=1)",
+    "tl.load({name}, {name}_in[:1])",
+)
 _ELEMENTS = (
     "{name}_in = tl.alloc_ub(tile, dtype=tl.{dtype})",
     "tl.load({name} + start, {name}_in[:m])",
@@ -34,8 +38,7 @@ _ELEMENTS = (
 
 
 def loading(quote: str, purpose: Purpose, meaning: Meaning) -> str:
-    """The lines after the quote of a tensor that a kernel reads; nothing where there is a choice.
-    Tensors of one element are read before everything else, and otherwise."""
+    """The lines after the quote of a tensor that is read; nothing where there is a choice."""
     name = about(quote)
     still = not meaning.moves and not meaning.reshapes and not is_repeated(purpose, meaning)
     form = _form(name, purpose, meaning) if name in purpose.reads and still else None
@@ -50,8 +53,10 @@ def _form(name: str, purpose: Purpose, meaning: Meaning) -> tuple[str, str] | No
     elements = meaning.elements(name)
     rows = product(purpose.parameters.get("rows", ""))
     cols = product(purpose.parameters.get("cols", ""))
-    if not elements or not cols:
+    if elements is None or not cols or name in meaning.picked:
         return None
+    if not elements:
+        return _ONE
     if purpose.way.startswith(STREAM):
         return _ELEMENTS if elements == cols and rows is None else None
     if not purpose.way.startswith(ROWS) or not rows or rows == cols:

@@ -46,8 +46,8 @@ def ordered(graph: Graph) -> Graph:
             continue
         waiting.pop()
         node = node.reading(names)
-        whole = None if name in kept else _operand_itself(node, types)
-        if whole is not None:
+        whole = _operand_itself(node, types)
+        if whole is not None and (name not in kept or (whole in nodes and whole not in kept)):
             names[name] = whole
             continue
         does = repr(replace(node, name=""))

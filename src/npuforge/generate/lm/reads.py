@@ -22,6 +22,7 @@ LOAD = re.compile(r"^ +tl\.load\((\w+)", re.MULTILINE)
 _SCALARS = re.compile(r": (?:b?float16|float32|int32)\[")
 _PICK = re.compile(r"\(\w+, 0, (\d+)[,)]")  # along the only axis
 _UNNAMED = re.compile(r"^ +in\d+ = tl\.alloc")  # for a part of a tensor
+_LOOP = "    first = "
 _COPYIN, _COMPUTE = "with tl.copyin():", "with tl.compute():"
 
 
@@ -45,12 +46,17 @@ def read_next(body: str, last: str, purpose: Purpose, meaning: Meaning) -> str |
         return None
     loaded = [purpose.tensor(name) for name in LOAD.findall(body)]
     waiting = [name for name in purpose.reads if name not in loaded]
+    again = is_repeated(purpose, meaning) or meaning.reshapes
+    if not waiting and last.endswith(_COPYIN) and not again:
+        return f"{indentation(last)}{_COMPUTE}"
     if not waiting or waiting[0] not in meaning.lines:
         return None
     wanted = f"{MARK}{meaning.lines[waiting[0]]}"
     block = body.rpartition(_COPYIN)[2]
     unnamed = _UNNAMED.match(last) is not None and not meaning.reshapes
-    if _COMPUTE not in block and (unnamed or (is_quote(last) and about(last) in waiting[1:])):
+    tensor = is_quote(last) and meaning.operations.get(about(last)) == ""
+    other = tensor and about(last) != waiting[0]
+    if _COMPUTE not in block and (unnamed or other):
         return f"{indentation(last)}{wanted}"
     if not last.endswith(_COMPUTE) or block.count(_COMPUTE) != 1:
         return None
@@ -59,6 +65,31 @@ def read_next(body: str, last: str, purpose: Purpose, meaning: Meaning) -> str |
         return None
     kinds = {is_shared(name, purpose, meaning) for name in (before[-1], waiting[0])}
     return f"{indentation(last)}    {wanted}" if len(kinds) == 1 else None
+
+
+def numbers_first(body: str, last: str, purpose: Purpose, meaning: Meaning) -> str | None:
+    """What must stand instead of the line with which a kernel of rows begins to go over them: the
+    numbers that are still in their buffers are taken out, and then that line."""
+    if not last.startswith(_LOOP) or not purpose.way.startswith(ROWS) or meaning.moves:
+        return None
+    read = set(LOAD.findall(body))
+    waiting = [
+        name
+        for name in purpose.reads
+        if name in read and meaning.elements(name) == Counter() and name not in meaning.picked
+        if _SCALARS.search(meaning.lines[name]) and f"extract_scalar({name}_" not in body
+        if any(map(meaning.elements, _readers(name, purpose, meaning)))
+    ]
+    if not waiting:
+        return None
+    known = len(re.findall(r"^ +sk\d+ = ", body, re.MULTILINE))
+    lines = _taken_out(waiting, meaning, known + 1)
+    block = [] if _COMPUTE in body else [f"    {_COMPUTE}"]
+    return "\n".join([*block, *(f"        {line}" for line in lines), last])
+
+
+def _readers(name: str, purpose: Purpose, meaning: Meaning) -> list[str]:
+    return [value for value in purpose.computes if name in meaning.operands.get(value, ())]
 
 
 def _is_single(purpose: Purpose, meaning: Meaning) -> bool:
@@ -123,22 +154,28 @@ def _plain_numbers(purpose: Purpose, meaning: Meaning) -> list[str] | None:
 
 def _numbers(ones: Iterable[str], purpose: Purpose, meaning: Meaning) -> str:
     """The lines that read tensors of one element and take their numbers out of the buffers."""
-    read, taken_out = list[str](), list[str]()
-    for place, name in enumerate(ones, 1):
+    named = list(ones)
+    read = [line for name in named for line in _read_one(name, purpose, meaning, ", buffers=1")]
+    blocks = ((_COPYIN, read), (_COMPUTE, _taken_out(named, meaning)))
+    return "".join(
+        f"    {block}\n" + "".join(f"        {line}\n" for line in lines) for block, lines in blocks
+    )
+
+
+def _taken_out(ones: Iterable[str], meaning: Meaning, first: int = 1) -> list[str]:
+    """The lines that take numbers out of the buffers that tensors of one element were read to."""
+    lines: list[str] = []
+    for place, name in enumerate(ones, first):
         buffer = f"{name}_in"
-        read += _read_one(name, purpose, meaning, ", buffers=1")
         if _dtype(meaning.lines[name]).endswith("float16"):
             wide = f"{name}_wide"
-            taken_out += [
+            lines += [
                 f"{wide} = tl.alloc_ub(8, dtype=tl.float32)",
                 f"tl.cast({wide}[:1], {buffer}[:1])",
             ]
             buffer = wide
-        taken_out.append(f"sk{place} = tl.extract_scalar({buffer}[:1], 0)")
-    blocks = ((_COPYIN, read), (_COMPUTE, taken_out))
-    return "".join(
-        f"    {block}\n" + "".join(f"        {line}\n" for line in lines) for block, lines in blocks
-    )
+        lines.append(f"sk{place} = tl.extract_scalar({buffer}[:1], 0)")
+    return lines
 
 
 def is_shared(name: str, purpose: Purpose, meaning: Meaning) -> bool:

@@ -18,6 +18,7 @@ from npuforge.errors import UsageError
 from npuforge.generate.lm.numbers import shortened, stand_ins
 from npuforge.generate.lm.ordered import ordered
 from npuforge.generate.lm.sizes import freed
+from npuforge.generate.lm.spelled import spelled
 from npuforge.spec.graph import (
     Argument,
     Extent,
@@ -48,7 +49,7 @@ class Names:
 
 def canonical(graph: Graph) -> tuple[Graph, Names]:
     """The graph in canonical names and order; `UsageError` where it has too many tensors."""
-    graph = freed(ordered(graph))
+    graph = freed(ordered(spelled(graph)))
     most = max(len(graph.sources), len(_symbols(graph)))
     if most > len(_LETTERS):
         raise UsageError(f"{graph.name} has {most} tensors or extents, too many for the model")

@@ -4,7 +4,7 @@
 A tensor of 16 bits is cast once, to a buffer with its name, where the first value of 32 bits reads
 it. All 9,294 taught values do so that read such a tensor where no elements are moved; a model that
 reads four of them forgets one, and has no name for it when it comes to the instruction. What is
-true or not becomes one or nothing before it is counted with.
+true or not becomes one or nothing before it is counted with, and the other way round.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ from npuforge.generate.lm.meaning import Meaning
 from npuforge.generate.lm.purpose import ROWS, STREAM, Purpose
 from npuforge.generate.lm.quoted import about, indentation, is_quote
 
-_BUFFER = re.compile(r"^ +(\w+) = tl\.alloc_ub\(.*dtype=tl\.float32\)$")
+_BUFFER = re.compile(r"^ +(\w+) = tl\.alloc_(?:ub\(.*dtype=tl\.float32|mask\(.*)\)$")
 _SHORT = re.compile(r": b?float16\[")
 _COUNTING = frozenset({"mul.Tensor", "add.Tensor", "sub.Tensor", "div.Tensor"})
+_DECIDING = re.compile(r"^(?:bitwise|logical)_(?:and|or|not|xor)\b")
 
 
 def cast_first(body: str, last: str, purpose: Purpose, meaning: Meaning) -> str | None:
@@ -30,12 +31,15 @@ def cast_first(body: str, last: str, purpose: Purpose, meaning: Meaning) -> str 
     wanted = {value, *(f"{name}_out" for name, of in meaning.results.items() if of == value)}
     if made[1] not in wanted or not meaning.operations.get(value) or not meaning.computes(value):
         return None
-    counts = meaning.operations[value] in _COUNTING
-    lines = [
-        f"{indentation(last)}{line}"
-        for name in dict.fromkeys(meaning.operands[value])
-        for line in (*_cast(name, body, meaning), *(_number(name, body) if counts else ()))
-    ]
+    operands = dict.fromkeys(meaning.operands[value])
+    if ".alloc_mask(" in last:
+        decides = _DECIDING.match(meaning.operations[value]) is not None
+        missing = [line for name in operands for line in (_mask(name, body) if decides else ())]
+    else:
+        missing = [line for name in operands for line in _cast(name, body, meaning)]
+        if meaning.operations[value] in _COUNTING:
+            missing += [line for name in operands for line in _number(name, body)]
+    lines = [f"{indentation(last)}{line}" for line in missing]
     return "\n".join([*lines, last]) if lines else None
 
 
@@ -48,6 +52,18 @@ def _number(name: str, body: str) -> list[str]:
     return [
         f"{name}_ = tl.alloc_ub({room[1]}, dtype=tl.float32)",
         f"tl.select({name}_{made[1]}, {name}{made[1]}, 1.0, 0.0)",
+    ]
+
+
+def _mask(name: str, body: str) -> list[str]:
+    """The lines that make a mask of numbers which say what is true, unless a kernel has them."""
+    room = re.search(rf"^ +{name} = tl\.alloc_ub\((.*), dtype=tl\.float32\)$", body, re.MULTILINE)
+    made = re.search(rf"^ +tl\.\w+\({name}(\[.*?\]),", body, re.MULTILINE)
+    if room is None or made is None or f" {name}_ = " in body:
+        return []
+    return [
+        f"{name}_ = tl.alloc_mask({room[1]})",
+        f'tl.compare({name}_{made[1]}, {name}{made[1]}, 0.0, "ne")',
     ]
 
 
