@@ -10,7 +10,7 @@ quoted, the head of the host function) is given.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from npuforge.errors import NpuforgeError
 from npuforge.generate.lm.answer import program_in
@@ -132,6 +132,15 @@ class Guide:
         if host:
             return self._in_host(program, body, last, intent)
         heads = _HEAD.findall(program)
+        advice = self._in_body(program, head, last, heads, intent)
+        if advice.keep or advice.then or not heads:
+            return advice
+        right = intent.instruction(program, heads[-1][0], self._meaning)
+        return replace(advice, then=f"{right}\n") if right and right != last else advice
+
+    def _in_body(
+        self, program: str, head: str, last: str, heads: list[tuple[str, str]], intent: Intent
+    ) -> Advice:
         advice = self._in_kernel(f"{_KERNEL}\n{head}", last, heads)
         if not advice.keep or not heads:
             return advice

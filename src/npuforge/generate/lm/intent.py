@@ -25,6 +25,7 @@ from npuforge.generate.lm.parts import unread
 from npuforge.generate.lm.purpose import ROWS, STREAM, Purpose, note
 from npuforge.generate.lm.quoted import MARK, about, indentation
 from npuforge.generate.lm.reads import LOAD, is_shared, late, numbers_first, opening, read_next
+from npuforge.generate.lm.stated import instruction
 from npuforge.generate.lm.wide import cast_first
 from npuforge.generate.lm.worked_on import uncounted
 
@@ -272,6 +273,14 @@ class Intent:
             or left_first(body, last, purpose, meaning)
             or cast_first(body, last, purpose, meaning)
         )
+
+    def instruction(self, program: str, kernel: str, meaning: Meaning) -> str | None:
+        """What must stand instead of a line that was refused, the last one of a kernel."""
+        purpose = self.kernels.get(kernel)
+        body = program.rpartition(f"def {kernel}(")[2]
+        if purpose is None or kernel.endswith(SHARED):
+            return None
+        return instruction(body, purpose, meaning)
 
     def line(self, program: str, last: str, kernel: str, meaning: Meaning) -> str | None:
         """What is wrong with the last line of a kernel, the last part of a program."""

@@ -214,7 +214,7 @@ class Meaning:
 
         def known(found: re.Match[str]) -> str:
             name = found[0]
-            while name not in made and (one := self._same(name)) is not None:
+            while name not in made and (one := self.same(name)) is not None:
                 name = one
             asked = (f"{left}_out" for left, value in self.results.items() if value == name)
             return next((one for one in (name, *asked) if one in made), found[0])
@@ -222,7 +222,7 @@ class Meaning:
         renamed = _READ.sub(known, line)
         return renamed if renamed != line else None
 
-    def _same(self, name: str) -> str | None:
+    def same(self, name: str) -> str | None:
         """The value that another one is, as it is."""
         operands = self.operands.get(name, ())
         whole = len(operands) == 1 and _WHOLE.match(self.operations[name]) is not None

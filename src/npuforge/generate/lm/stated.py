@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The instruction of an operation that is one: element by element, of buffers that are there.
+
+What a line of the question says leaves no choice once its operands and the buffer of its value are
+known. Where a model's line is refused at that place, this one is given.
+"""
+
+from __future__ import annotations
+
+import re
+
+from npuforge.generate.lm.meaning import Meaning, known_operations
+from npuforge.generate.lm.purpose import ROWS, STREAM, Purpose
+from npuforge.generate.lm.quoted import about, indentation, is_quote
+from npuforge.generate.lm.single import arguments
+
+_MADE = re.compile(r"^ +(\w+) = tl\.alloc_ub\((\(.*?\)|\w+), dtype=tl\.float32\)$")
+_NUMBER = re.compile(r"-?\d+(?:\.\d*)?(?:e[-+]?\d+)?")
+_ROOM = re.compile(r"^ +(\w+) = tl\.alloc_ub\((\(.*?\)|\w+), dtype=tl\.float32", re.MULTILINE)
+_WHOLE = {ROWS: {"(tile, cols)": "[:n, :]", "tile": "[:n]"}, STREAM: {"tile": "[:m]", "8": "[:1]"}}
+_OF_TWO = frozenset({"add", "sub", "mul", "div", "maximum", "minimum"})
+# How a smaller buffer is read by one with all rows and columns.
+_SPREAD = {"tile": "[:n, None]", "cols": "[:]"}
+
+
+def instruction(body: str, purpose: Purpose, meaning: Meaning) -> str | None:
+    """What must stand instead of the last line of a kernel's body, right after a value's buffer."""
+    lines = body.rstrip("\n").splitlines()
+    made = _MADE.match(lines[-2]) if len(lines) > 1 else None
+    value = next((about(line) for line in reversed(lines) if is_quote(line)), "")
+    operation = meaning.operations.get(value, "")
+    way = next((way for way in _WHOLE if purpose.way.startswith(way)), None)
+    if made is None or way is None or meaning.moves or not operation:
+        return None
+    results = {f"{name}_out" for name, of in meaning.results.items() if of == value}
+    word = operation.partition(".")[0]
+    taught = known_operations().get(operation)
+    index = _WHOLE[way].get(made[2])
+    if made[1] not in {value, *results} or index is None:
+        return None
+    if taught is None or [word] not in taught.instructions:
+        return None
+    rooms = dict(_ROOM.findall("\n".join(lines[:-2])))
+    given = arguments(meaning.lines[value].partition("(")[2].rpartition("): ")[0])
+    if len(given) != (2 if word in _OF_TWO else 1) or (word not in _OF_TWO and taught.numbers):
+        return None  # it takes more than its operands
+    read = [_operand(one, made[2], index, rooms, body, meaning) for one in given]
+    whole = any(str(one).endswith(index) for one in read)
+    if not whole or None in read:  # where both are repeated something else comes first
+        return None
+    return f"{indentation(lines[-2])}tl.{word}({made[1]}{index}, {', '.join(map(str, read))})"
+
+
+def _operand(
+    name: str, shape: str, index: str, rooms: dict[str, str], body: str, meaning: Meaning
+) -> str | None:
+    """An operand as an instruction reads it."""
+    if _NUMBER.fullmatch(name):
+        return repr(float(name)) if name.lstrip("-").isdigit() else name
+    at: str | None = name
+    while at is not None and at in meaning.lines:
+        number = re.search(rf"^ +(\w+) = tl\.extract_scalar\({at}_", body, re.MULTILINE)
+        if number is not None:
+            return number[1]
+        left = [f"{one}_out" for one, value in meaning.results.items() if value == at]
+        for buffer in (at, f"{at}_wide", *left, f"{at}_in"):
+            if buffer in rooms:
+                return _read(buffer, rooms[buffer], shape, index)
+        at = meaning.same(at)
+    return None
+
+
+def _read(buffer: str, held: str, shape: str, index: str) -> str | None:
+    if held == shape:
+        return f"{buffer}{index}"
+    spread = _SPREAD.get(held) if shape == "(tile, cols)" else None
+    return f"{buffer}{spread}" if spread is not None else None
