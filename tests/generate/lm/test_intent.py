@@ -46,6 +46,7 @@ def test_a_purpose_that_can_be(last: str) -> None:
         ("op: xb, xa -> v1, v0, v3 -> y0", "v1 is computed before v0"),
         ("op: xb, xa -> v0, v1 -> y0", "y0 is v3, which is not computed"),
         ("op: xb, xa, xc -> v0, v1, v3 -> y0", "xc has other elements"),
+        ("op: xb, xa -> v0, v1, v3, v1 -> y0", "a value is computed twice"),
     ],
 )
 def test_a_purpose_that_cannot_be(last: str, reason: str) -> None:
@@ -374,3 +375,52 @@ def test_numbers_that_are_shared_are_taken_out_of_their_buffers(dtype: torch.dty
     then = Guide(line.asked).line(f"{_answer(line)}{before}{head}").then
     assert "sk2 = tl.extract_scalar(" in then
     assert after.startswith(f"{then}    first = tl.program_id(0)")
+
+
+_TWO_SIZES = """\
+xa: float32[nb]
+xb: float32[na, nb]
+where na=64, nb=32
+v0 = mul.Tensor(xb, xa): float32[na, nb]
+v1 = sum.dim_IntList(v0, [-1], True): float32[na, 1]
+v2 = exp(v0): float32[na, nb]
+v3 = neg(v1): float32[na, 1]
+return v2, v3, v0
+"""
+_SPLIT = (
+    f"<think>\n{_ROWS}op: rows = na, cols = nb\nop: xa, xb -> v0, v2 -> y0\n"
+    f"{_ROWS.replace('op:', 'op_2:')}op_2: rows = na, cols = nb\n"
+)
+
+
+def test_what_nobody_leaves_is_left_by_a_kernel_of_that_size() -> None:
+    flow = "op_2: xa, xb -> v0, v1, v3 -> y1\n"
+    advice = Guide(_TWO_SIZES).line(f"{_SPLIT}{flow}4.0 KB in, 1 KB out\n")
+    assert not advice.keep
+    assert advice.reason == "nothing leaves y2"
+    after = _SPLIT.partition("-> y0\n")[2]
+    assert advice.then == f"op: xa, xb -> v0, v2 -> y0, y2\n{after}{flow}"
+    assert advice.lines == 5
+
+
+@pytest.mark.parametrize(
+    ("flow", "name"), [("xa, xb -> v0, v1, v2, v3", "v2"), ("xa, xb, xc -> v0, v1, v3", "xc")]
+)
+def test_nothing_is_computed_or_read_for_nothing(flow: str, name: str) -> None:
+    asked = _TWO_SIZES.replace("where", "xc: float32[na, nb]\nwhere")
+    advice = Guide(asked).line(f"{_SPLIT}op_2: {flow} -> y1\n")
+    assert not advice.keep
+    assert advice.reason == f"nothing that is left is made of {name}"
+    assert advice.then == "op_2: xa, xb -> v0, v1, v3 -> y1\n"
+
+
+def test_a_look_is_quoted_with_the_value_that_reads_it() -> None:
+    asked = (
+        "xa: float32[na, nb]\nxb: float32[na]\nv0 = unsqueeze(xb, 1): float32[na, 1]\n"
+        "v1 = mul.Tensor(xa, v0): float32[na, nb]\nreturn v1\n"
+    )
+    said = f"<think>\n{_ROWS}op: rows = na, cols = nb\nop: xb, xa -> v0, v1 -> y\n</think>\n"
+    begun = "import tile.language as tl\n\n\n@ascend_kernel\ndef op():\n    with tl.compute():\n"
+    advice = Guide(asked).line(f"{said}{begun}        # v0 = unsqueeze(xb, 1): float32[na, 1]\n")
+    assert advice.keep
+    assert advice.then == "        # v1 = mul.Tensor(xa, v0): float32[na, nb]\n"
