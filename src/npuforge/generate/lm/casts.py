@@ -9,11 +9,25 @@ from __future__ import annotations
 
 import re
 
+from npuforge.generate.lm.meaning import Meaning
 from npuforge.generate.lm.single import arguments
 
 _CAST = re.compile(r"^ +tl\.cast\((.*)\)$")
 _ROOM = re.compile(r"^( +)(\w+) = tl\.alloc_ub\(")
 _ALLOCATED = re.compile(r"^ +(\w+) = tl\.alloc_ub\(.*dtype=tl\.(\w+)", re.MULTILINE)
+
+
+def wide_already(line: str, meaning: Meaning) -> str | None:
+    """A buffer to cast a tensor to that has its type."""
+    made = _ALLOCATED.match(line)
+    name = made[1].removesuffix("_wide") if made is not None else ""
+    if (
+        made is None
+        or name == made[1]
+        or not meaning.lines.get(name, "").startswith(f"{name}: {made[2]}[")
+    ):
+        return None
+    return f"{name} is {made[2]} as it is"
 
 
 def idle(line: str, kernel: str) -> str | None:

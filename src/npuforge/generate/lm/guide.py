@@ -155,9 +155,9 @@ class Guide:
             then = f"{right}\n" if right is not None else ""
             return Advice(keep=False, then=then, reason=f"{min(number)} is a number of nothing")
         said = intent.line(program, last, heads[-1][0], self._meaning) or self._meaning.of(program)
-        if said is None and is_quote(last):
-            return Advice(then=intent.after_quote(last, heads[-1][0], self._meaning))
-        return _advice(said)
+        if said is not None:
+            return _advice(said)
+        return Advice(then=intent.following(last, heads[-1][0], self._meaning))
 
     def _in_kernel(self, kernel: str, last: str, heads: list[tuple[str, str]]) -> Advice:
         if not last:

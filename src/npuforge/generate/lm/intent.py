@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 
 from npuforge.generate.lm.buffers import misshapen, overrun
+from npuforge.generate.lm.casts import wide_already
 from npuforge.generate.lm.counted import elements_of, extents_of
 from npuforge.generate.lm.heads import taken
 from npuforge.generate.lm.left import left_first, too_early
@@ -23,8 +24,16 @@ from npuforge.generate.lm.loads import loading
 from npuforge.generate.lm.meaning import SHARED, Meaning
 from npuforge.generate.lm.parts import unread
 from npuforge.generate.lm.purpose import ROWS, STREAM, Purpose, note
-from npuforge.generate.lm.quoted import MARK, about, indentation
-from npuforge.generate.lm.reads import LOAD, is_shared, late, numbers_first, opening, read_next
+from npuforge.generate.lm.quoted import MARK, about, indentation, is_quote
+from npuforge.generate.lm.reads import (
+    LOAD,
+    is_shared,
+    late,
+    loop,
+    numbers_first,
+    opening,
+    read_next,
+)
 from npuforge.generate.lm.stated import instruction
 from npuforge.generate.lm.wide import cast_first
 from npuforge.generate.lm.worked_on import uncounted
@@ -244,12 +253,17 @@ class Intent:
         known = purpose is not None and purpose.leaves and not kernel.endswith(SHARED)
         return opening(purpose, meaning) if purpose is not None and known else ""
 
-    def after_quote(self, last: str, kernel: str, meaning: Meaning) -> str:
-        """The lines after a quote, where there is no choice: of a tensor how it is read; of a value
-        that is only looked at otherwise, which has no instructions, the quote of the next."""
+    def following(self, last: str, kernel: str, meaning: Meaning) -> str:
+        """The lines after another one, where there is no choice: the head of a loop; after a quote
+        of a tensor how it is read; after that of a value which is only looked at otherwise, and has
+        no instructions, the quote of the next."""
         purpose = self.kernels.get(kernel)
+        if purpose is None or kernel.endswith(SHARED):
+            return ""
+        if not is_quote(last):
+            return loop(last, purpose, meaning)
         value = about(last)
-        if purpose is None or kernel.endswith(SHARED) or value in meaning.results.values():
+        if value in meaning.results.values():
             return ""
         if not meaning.operations.get(value):
             return loading(last, purpose, meaning)
@@ -306,7 +320,9 @@ class Intent:
             named = _in_order(_QUOTED.findall(body), meaning)
             if named != _in_order(purpose.computes, meaning)[: len(named)]:
                 return f"{named[-1]} is not what {kernel} computes next"
-        return misshapen(last, purpose, meaning) or overrun(last, body)
+        return (
+            misshapen(last, purpose, meaning) or overrun(last, body) or wide_already(last, meaning)
+        )
 
     def launch(self, last: str, kernel: str, names: list[str], meaning: Meaning) -> str | None:
         """What must stand instead of a launch of a kernel of these parameters: it leaves no choice.

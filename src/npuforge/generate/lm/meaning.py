@@ -53,7 +53,7 @@ _CAST = "_to_copy"
 _SHORT = re.compile(r": b?float16\[[^\]]*\]$")
 # Views of all elements in their order.
 _WHOLE = re.compile(r"^(?:view|reshape|_unsafe_view|squeeze|unsqueeze|clone|alias|_to_copy)\b")
-_READ = re.compile(r"\bv\d+\b(?=\[)")
+_READ = re.compile(r"\b(?:v\d+|y\d*_out)\b(?=\[)")
 _NOTHING: frozenset[str] = frozenset()
 SHARED = "_kernel"  # how kernels are called that are the same for many operators
 
@@ -213,11 +213,11 @@ class Meaning:
         has no buffer of its own, and what is asked for may have the result's."""
 
         def known(found: re.Match[str]) -> str:
-            name = found[0]
+            name = self.results.get(found[0].removesuffix("_out"), found[0])
             while name not in made and (one := self.same(name)) is not None:
                 name = one
             asked = (f"{left}_out" for left, value in self.results.items() if value == name)
-            return next((one for one in (name, *asked) if one in made), found[0])
+            return next((one for one in (found[0], name, *asked) if one in made), found[0])
 
         renamed = _READ.sub(known, line)
         return renamed if renamed != line else None

@@ -22,7 +22,19 @@ LOAD = re.compile(r"^ +tl\.load\((\w+)", re.MULTILINE)
 _SCALARS = re.compile(r": (?:b?float16|float32|int32)\[")
 _PICK = re.compile(r"\(\w+, 0, (\d+)[,)]")  # along the only axis
 _UNNAMED = re.compile(r"^ +in\d+ = tl\.alloc")  # for a part of a tensor
-_LOOP = "    first = "
+_LOOP = "    first = tl.program_id(0) * per_core"
+_OVER_ELEMENTS = """\
+    last = min(first + per_core, cols)
+    for t in range(tl.cdiv(last - first, tile)):
+        start = first + t * tile
+        m = min(tile, last - start)
+"""
+_OVER_ROWS = """\
+    last = min(first + per_core, units)
+    for u in range(first, last):
+        start = u * tile
+        n = min(tile, rows - start)
+"""
 _COPYIN, _COMPUTE = "with tl.copyin():", "with tl.compute():"
 
 
@@ -32,11 +44,31 @@ def opening(purpose: Purpose, meaning: Meaning) -> str:
         return _singles(purpose, meaning)
     first = purpose.reads[0] if purpose.reads else ""
     known = first in meaning.lines and not is_repeated(purpose, meaning)
+    if known and _is_gone_over(purpose, meaning) and purpose.way.startswith(STREAM):
+        return f"{_LOOP}\n{loop(_LOOP, purpose, meaning)}"
     if not known or not is_shared(first, purpose, meaning):
         return ""
     if (ones := _plain_numbers(purpose, meaning)) is not None:
         return _numbers(ones, purpose, meaning)
     return f"    {_COPYIN}\n        {MARK}{meaning.lines[first]}\n"
+
+
+def _is_gone_over(purpose: Purpose, meaning: Meaning) -> bool:
+    """Whether a kernel reads parts only, one after the other, and nothing before them."""
+    still = not meaning.moves and not meaning.reshapes and not is_repeated(purpose, meaning)
+    known = bool(purpose.reads) and meaning.lines.keys() >= set(purpose.reads)
+    shared = known and is_shared(purpose.reads[0], purpose, meaning)
+    return still and known and bool(_own(purpose)) and not shared
+
+
+def loop(last: str, purpose: Purpose, meaning: Meaning) -> str:
+    """The lines after the one with which a kernel begins to go over its rows or elements: they are
+    the same in all of 3,516 taught kernels that leave elements where they are."""
+    still = not meaning.moves and not meaning.reshapes and not is_repeated(purpose, meaning)
+    known = meaning.lines.keys() >= set(purpose.reads) and _own(purpose)
+    if last != _LOOP or not still or not known:
+        return ""
+    return _OVER_ELEMENTS if purpose.way.startswith(STREAM) else _OVER_ROWS
 
 
 def read_next(body: str, last: str, purpose: Purpose, meaning: Meaning) -> str | None:
@@ -45,6 +77,8 @@ def read_next(body: str, last: str, purpose: Purpose, meaning: Meaning) -> str |
     if not purpose.way.startswith((ROWS, STREAM)) or meaning.moves:
         return None
     loaded = [purpose.tensor(name) for name in LOAD.findall(body)]
+    if not loaded and last == f"    {_COPYIN}" and _is_gone_over(purpose, meaning):
+        return _LOOP
     waiting = [name for name in purpose.reads if name not in loaded]
     again = is_repeated(purpose, meaning) or meaning.reshapes
     if not waiting and last.endswith(_COPYIN) and not again:
@@ -70,7 +104,7 @@ def read_next(body: str, last: str, purpose: Purpose, meaning: Meaning) -> str |
 def numbers_first(body: str, last: str, purpose: Purpose, meaning: Meaning) -> str | None:
     """What must stand instead of the line with which a kernel of rows begins to go over them: the
     numbers that are still in their buffers are taken out, and then that line."""
-    if not last.startswith(_LOOP) or not purpose.way.startswith(ROWS) or meaning.moves:
+    if last != _LOOP or not purpose.way.startswith(ROWS) or meaning.moves:
         return None
     read = set(LOAD.findall(body))
     waiting = [

@@ -16,6 +16,7 @@ from npuforge.generate.lm.single import arguments
 
 _MADE = re.compile(r"^ +(\w+) = tl\.alloc_ub\((\(.*?\)|\w+), dtype=tl\.float32\)$")
 _NUMBER = re.compile(r"-?\d+(?:\.\d*)?(?:e[-+]?\d+)?")
+_EXTENT = re.compile(r"n[a-z]{1,2}")
 _ROOM = re.compile(r"^ +(\w+) = tl\.alloc_ub\((\(.*?\)|\w+), dtype=tl\.float32", re.MULTILINE)
 _WHOLE = {ROWS: {"(tile, cols)": "[:n, :]", "tile": "[:n]"}, STREAM: {"tile": "[:m]", "8": "[:1]"}}
 _OF_TWO = frozenset({"add", "sub", "mul", "div", "maximum", "minimum"})
@@ -57,6 +58,8 @@ def _operand(
     """An operand as an instruction reads it."""
     if _NUMBER.fullmatch(name):
         return repr(float(name)) if name.lstrip("-").isdigit() else name
+    if _EXTENT.fullmatch(name):
+        return f"float({name})"
     at: str | None = name
     while at is not None and at in meaning.lines:
         number = re.search(rf"^ +(\w+) = tl\.extract_scalar\({at}_", body, re.MULTILINE)

@@ -38,7 +38,8 @@ def cast_first(body: str, last: str, purpose: Purpose, meaning: Meaning) -> str 
     else:
         missing = [line for name in operands for line in _cast(name, body, meaning)]
         if meaning.operations[value] in _COUNTING:
-            missing += [line for name in operands for line in _number(name, body)]
+            buffers = [buffer for name in operands for buffer in (name, f"{name}_wide")]
+            missing += [line for buffer in buffers for line in _number(buffer, body)]
     lines = [f"{indentation(last)}{line}" for line in missing]
     return "\n".join([*lines, last]) if lines else None
 
