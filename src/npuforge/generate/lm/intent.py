@@ -45,7 +45,7 @@ _STORE = re.compile(r"^ +tl\.store\((\w+)", re.MULTILINE)
 _QUOTED = re.compile(rf"^ +{MARK}(\w+) = ", re.MULTILINE)
 _LEAVING = re.compile(r"^ +(\w+?)_out\w* = tl\.alloc")
 _COPYOUT = "with tl.copyout():"
-_LAUNCH = re.compile(r"^( +)(\w+)\[(k\d+)_cores\]\(.*\)$")
+_LAUNCH = re.compile(r"^ +(\w+)\[((?:(\w+)_cores)|[^\]]*)\]\(.*\)$")
 _EXTENT = re.compile(r"n[a-z]{1,2}|w\d+")
 # What kernels take besides what their outlines say: shares of the work, extents, workspaces.
 _USUAL = re.compile(r"per_core|tiles?|units|rounds|share|n[a-z]{1,2}|w\d+")
@@ -330,14 +330,14 @@ class Intent:
         what it speaks of, and for the rest what was counted for this kernel."""
         found = _LAUNCH.match(last)
         purpose = self.kernels.get(kernel)
-        if found is None or found[2] != kernel or purpose is None or kernel.endswith(SHARED):
+        if found is None or found[1] != kernel or purpose is None or kernel.endswith(SHARED):
             return None
+        counted = f"{found[3]}_" if found[3] else ""
         given = [
-            purpose.parameters.get(name)
-            or (name if _is_given(name, meaning) else f"{found[3]}_{name}")
+            purpose.parameters.get(name) or (name if _is_given(name, meaning) else counted + name)
             for name in names
         ]
-        right = f"{found[1]}{kernel}[{found[3]}_cores]({', '.join(given)})"
+        right = f"{indentation(last)}{kernel}[{found[2]}]({', '.join(given)})"
         return right if right != last else None
 
 

@@ -229,6 +229,12 @@ class Meaning:
         same = (whole and not self._is_cast_back(name)) or self.is_idle(name)
         return operands[0] if same else None
 
+    def looked_at(self, name: str) -> str:
+        """What a value is another look at, or a number out of: a tensor, or a value of its own."""
+        while (one := self.same(name)) is not None or self.is_number(name):
+            name = one or self.operands[name][0]
+        return name
+
     def _is_cast_back(self, name: str) -> bool:
         operands = self.operands.get(name, ())
         return self.operations[name] == _CAST and any(self._rounds(one) for one in operands)

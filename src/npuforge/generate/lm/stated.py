@@ -69,7 +69,7 @@ def _operand(
         for buffer in (at, f"{at}_wide", *left, f"{at}_in"):
             if buffer in rooms:
                 return _read(buffer, rooms[buffer], shape, index)
-        at = meaning.same(at)
+        at = meaning.same(at) or (meaning.operands[at][0] if meaning.is_number(at) else None)
     return None
 
 

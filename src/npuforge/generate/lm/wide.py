@@ -36,7 +36,8 @@ def cast_first(body: str, last: str, purpose: Purpose, meaning: Meaning) -> str 
         decides = _DECIDING.match(meaning.operations[value]) is not None
         missing = [line for name in operands for line in (_mask(name, body) if decides else ())]
     else:
-        missing = [line for name in operands for line in _cast(name, body, meaning)]
+        tensors = dict.fromkeys(map(meaning.looked_at, operands))
+        missing = [line for name in tensors for line in _cast(name, body, meaning)]
         if meaning.operations[value] in _COUNTING:
             buffers = [buffer for name in operands for buffer in (name, f"{name}_wide")]
             missing += [line for buffer in buffers for line in _number(buffer, body)]
