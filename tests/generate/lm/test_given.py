@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import pytest
 
-from npuforge.generate.lm.casts import straight
+from npuforge.generate.lm.casts import straight, wide_already
 from npuforge.generate.lm.left import left_first, too_early
 from npuforge.generate.lm.loads import loading
 from npuforge.generate.lm.meaning import Meaning
 from npuforge.generate.lm.purpose import ROWS, STREAM, Purpose
-from npuforge.generate.lm.reads import numbers_first, read_next
+from npuforge.generate.lm.reads import loop, numbers_first, opening, read_next
 from npuforge.generate.lm.stated import instruction
 from npuforge.generate.lm.wide import cast_first
 
@@ -210,3 +210,69 @@ def test_a_cast_goes_straight_to_where_it_is_left() -> None:
         f"{_IN}tl.cast(y_out[:n, :], xa_in[:n, :])\n"
     )
     assert straight(kernel.replace("xa_wide[:n, :], r", "xb_wide[:n, :], r")) is None
+
+
+_HALVED = Meaning.read(
+    "xa: float32[na, nb]\nwhere na=8, nb=32\nv0 = mul.Tensor(xa, 0.5): float32[na, nb]\n"
+    "v1 = div.Tensor(v0, nb): float32[na, nb]\nreturn v1, v1\n"
+)
+_STREAM = Purpose(
+    f"{STREAM}: each", {"cols": "na * nb"}, ["xa"], ["v0", "v1"], {"y0": None, "y1": None}
+)
+
+
+def test_a_stream_that_shares_nothing_begins_with_its_loop() -> None:
+    begun = opening(_STREAM, _HALVED).splitlines()
+    assert begun[0] == "    first = tl.program_id(0) * per_core"
+    assert begun[-1] == "        m = min(tile, last - start)"
+    assert "".join(f"{line}\n" for line in begun[1:]) == loop(begun[0], _STREAM, _HALVED)
+
+
+def test_rows_are_gone_over_before_they_are_read() -> None:
+    purpose = Purpose(_ROWS.way, {"rows": "na", "cols": "nb"}, ["xa"], ["v0"], {"y0": None})
+    last = "    with tl.copyin():"
+    assert (
+        read_next(f"{last}\n", last, purpose, _HALVED) == "    first = tl.program_id(0) * per_core"
+    )
+    # What all rows share is read first.
+    assert read_next(f"{last}\n", last, _ROWS, _ASKED) is None
+
+
+def test_a_tensor_that_is_wide_is_not_cast() -> None:
+    wide = f"{_IN}xa_wide = tl.alloc_ub(tile, dtype=tl.float32)"
+    assert wide_already(wide, _HALVED) == "xa is float32 as it is"
+    assert wide_already(wide, _ASKED) is None
+
+
+def test_an_extent_is_an_operand() -> None:
+    body = (
+        f"{_IN}v0 = tl.alloc_ub(tile, dtype=tl.float32)\n{_IN}# {_HALVED.lines['v1']}\n"
+        f"{_IN}y0_out = tl.alloc_ub(tile, dtype=tl.float32)\n{_IN}tl.exp(whatever)\n"
+    )
+    given = instruction(body, _STREAM, _HALVED)
+    assert given == f"{_IN}tl.div(y0_out[:m], v0[:m], float(nb))"
+
+
+def test_results_that_are_one_value_share_its_buffer() -> None:
+    store = f"{_IN}tl.store(y1 + start, y1_out[:m])"
+    assert _HALVED.instead(store, {"y0_out"}) == store.replace("y1_out", "y0_out")
+    assert _HALVED.instead(store, {"y0_out", "y1_out"}) is None
+
+
+def test_a_number_out_of_a_tensor_is_read_from_its_buffer() -> None:
+    asked = Meaning.read(
+        "xa: float16[1]\nxb: float16[na]\nv0 = slice.Tensor(xb, 0, 0, 1): float16[1]\n"
+        "v1 = squeeze.dims(v0, [0]): float16[]\nv2 = div.Tensor(xa, v1): float16[1]\nreturn v2\n"
+    )
+    purpose = Purpose(f"{STREAM}: each", {}, ["xa", "xb"], ["v0", "v1", "v2"], {"y": None})
+    assert asked.looked_at("v1") == "xb"
+    read = (
+        f"{_IN}xb_in = tl.alloc_ub(8, dtype=tl.float16)\n{_IN}tl.load(xb, xb_in[:1])\n"
+        f"{_IN}xa_wide = tl.alloc_ub(8, dtype=tl.float32)\n{_IN}# {asked.lines['v2']}\n"
+    )
+    last = f"{_IN}v2 = tl.alloc_ub(8, dtype=tl.float32)"
+    given = cast_first(f"{read}{last}\n", last, purpose, asked)
+    assert given is not None
+    assert given.splitlines()[1] == f"{_IN}tl.cast(xb_wide[:1], xb_in[:1])"
+    body = f"{read}{given}\n{_IN}tl.exp(whatever)\n"
+    assert instruction(body, purpose, asked) == f"{_IN}tl.div(v2[:1], xa_wide[:1], xb_wide[:1])"

@@ -8,6 +8,9 @@ import torch
 from tests.generate.lm.taught import Factors, Loss, Norm, Weighted, Written, advised, written
 
 from npuforge.generate.lm.guide import Guide
+from npuforge.generate.lm.intent import Intent
+from npuforge.generate.lm.meaning import Meaning
+from npuforge.generate.lm.purpose import STREAM, Purpose
 from npuforge.train.dataset.reasoning import outlined, schedules
 
 _ASKED = """\
@@ -424,3 +427,12 @@ def test_a_look_is_quoted_with_the_value_that_reads_it() -> None:
     advice = Guide(asked).line(f"{said}{begun}        # v0 = unsqueeze(xb, 1): float32[na, 1]\n")
     assert advice.keep
     assert advice.then == "        # v1 = mul.Tensor(xa, v0): float32[na, nb]\n"
+
+
+def test_a_launch_of_one_core_gives_tensors_by_their_names() -> None:
+    intent = Intent({"op": Purpose(STREAM, reads=["xa", "xb"], leaves={"y0": None})})
+    last = "    op[1](xa, xa, y0)"
+    meaning = Meaning.read(_TWO_SIZES)
+    right = intent.launch(last, "op", ["xa", "xb", "y0"], meaning)
+    assert right == "    op[1](xa, xb, y0)"
+    assert intent.launch(right, "op", ["xa", "xb", "y0"], meaning) is None
