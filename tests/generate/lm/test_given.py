@@ -12,6 +12,7 @@ from npuforge.generate.lm.meaning import Meaning
 from npuforge.generate.lm.purpose import ROWS, STREAM, Purpose
 from npuforge.generate.lm.reads import loop, numbers_first, opening, read_next
 from npuforge.generate.lm.stated import instruction
+from npuforge.generate.lm.stores import stored
 from npuforge.generate.lm.wide import cast_first
 
 _ASKED = Meaning.read(
@@ -276,3 +277,19 @@ def test_a_number_out_of_a_tensor_is_read_from_its_buffer() -> None:
     assert given.splitlines()[1] == f"{_IN}tl.cast(xb_wide[:1], xb_in[:1])"
     body = f"{read}{given}\n{_IN}tl.exp(whatever)\n"
     assert instruction(body, purpose, asked) == f"{_IN}tl.div(v2[:1], xa_wide[:1], xb_wide[:1])"
+
+
+def test_results_are_stored_as_their_sizes_say() -> None:
+    asked = Meaning.read(
+        "xa: float32[na, nb]\nv0 = exp(xa): float32[na, nb]\n"
+        "v1 = sum.dim_IntList(v0, [-1], True): float32[na, 1]\nreturn v1, v0\n"
+    )
+    leaves: dict[str, str | None] = {"y0": None, "y1": None}
+    purpose = Purpose(_ROWS.way, {"rows": "na", "cols": "nb"}, ["xa"], ["v0", "v1"], leaves)
+    last = "        with tl.copyout():"
+    body = f"{_IN}y0_out = 1\n{_IN}y1_out = 2\n{last}\n"
+    assert stored(body, last, purpose, asked).splitlines() == [
+        f"{_IN}tl.store(y0 + start, y0_out[:n])",
+        f"{_IN}tl.store(y1 + start * cols, y1_out[:n, :], stride=cols)",
+    ]
+    assert stored(body.replace("y0_out", "t0"), last, purpose, asked) == ""

@@ -157,7 +157,7 @@ class Guide:
         said = intent.line(program, last, heads[-1][0], self._meaning) or self._meaning.of(program)
         if said is not None:
             return _advice(said)
-        return Advice(then=intent.following(last, heads[-1][0], self._meaning))
+        return Advice(then=intent.following(program, last, heads[-1][0], self._meaning))
 
     def _in_kernel(self, kernel: str, last: str, heads: list[tuple[str, str]]) -> Advice:
         if not last:

@@ -35,6 +35,7 @@ from npuforge.generate.lm.reads import (
     read_next,
 )
 from npuforge.generate.lm.stated import instruction
+from npuforge.generate.lm.stores import stored
 from npuforge.generate.lm.wide import cast_first
 from npuforge.generate.lm.worked_on import uncounted
 
@@ -253,15 +254,16 @@ class Intent:
         known = purpose is not None and purpose.leaves and not kernel.endswith(SHARED)
         return opening(purpose, meaning) if purpose is not None and known else ""
 
-    def following(self, last: str, kernel: str, meaning: Meaning) -> str:
-        """The lines after another one, where there is no choice: the head of a loop; after a quote
-        of a tensor how it is read; after that of a value which is only looked at otherwise, and has
-        no instructions, the quote of the next."""
+    def following(self, program: str, last: str, kernel: str, meaning: Meaning) -> str:
+        """The lines after another one, where there is no choice: the head of a loop; stores; after a
+        quote of a tensor how it is read; after that of a value which is only looked at otherwise,
+        and has no instructions, the quote of the next."""
         purpose = self.kernels.get(kernel)
         if purpose is None or kernel.endswith(SHARED):
             return ""
         if not is_quote(last):
-            return loop(last, purpose, meaning)
+            body = program.rpartition(f"def {kernel}(")[2]
+            return loop(last, purpose, meaning) or stored(body, last, purpose, meaning)
         value = about(last)
         if value in meaning.results.values():
             return ""

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How results are stored follows from what they have of a kernel's rows and columns.
+
+Where elements stay where they are and each result has a buffer, all 2,907 taught kernels store them
+in this way, in the order of their outlines.
+"""
+
+from __future__ import annotations
+
+from npuforge.generate.lm.counted import product
+from npuforge.generate.lm.meaning import Meaning
+from npuforge.generate.lm.purpose import ROWS, STREAM, Purpose
+from npuforge.generate.lm.quoted import indentation
+from npuforge.generate.lm.worked_on import is_repeated
+
+_COPYOUT = "with tl.copyout():"
+
+
+def stored(body: str, last: str, purpose: Purpose, meaning: Meaning) -> str:
+    """The lines after the one that begins a block of stores; nothing where there is a choice."""
+    still = not meaning.moves and not meaning.reshapes and not is_repeated(purpose, meaning)
+    if not last.endswith(_COPYOUT) or not still:
+        return ""
+    lines = [_store(name, body, purpose, meaning) for name in purpose.leaves]
+    if None in lines:
+        return ""
+    return "".join(f"{indentation(last)}    {line}\n" for line in lines)
+
+
+def _store(name: str, body: str, purpose: Purpose, meaning: Meaning) -> str | None:
+    buffer = f"{name}_out"
+    value = meaning.results.get(name) or purpose.leaves[name]
+    elements = meaning.elements(value) if value in meaning.lines and value else None
+    rows = product(purpose.parameters.get("rows", ""))
+    cols = product(purpose.parameters.get("cols", ""))
+    if elements is None or f" {buffer} = " not in body:
+        return None
+    if purpose.way.startswith(STREAM):
+        if cols and elements == cols:
+            return f"tl.store({name} + start, {buffer}[:m])"
+        alone = not elements and not purpose.parameters
+        return f"tl.store({name}, {buffer}[:1])" if alone else None
+    if not purpose.way.startswith(ROWS) or not rows or not cols or rows == cols:
+        return None
+    if elements == rows + cols:
+        return f"tl.store({name} + start * cols, {buffer}[:n, :], stride=cols)"
+    return f"tl.store({name} + start, {buffer}[:n])" if elements == rows else None
