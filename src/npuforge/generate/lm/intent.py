@@ -255,9 +255,9 @@ class Intent:
         return opening(purpose, meaning) if purpose is not None and known else ""
 
     def following(self, program: str, last: str, kernel: str, meaning: Meaning) -> str:
-        """The lines after another one, where there is no choice: the head of a loop; stores; after a
-        quote of a tensor how it is read; after that of a value which is only looked at otherwise,
-        and has no instructions, the quote of the next."""
+        """The lines after another one, where there is no choice: the head of a loop, or stores; how
+        a tensor is read that was quoted; after the quote of a value which is only looked at
+        otherwise, and has no instructions, that of the next."""
         purpose = self.kernels.get(kernel)
         if purpose is None or kernel.endswith(SHARED):
             return ""
