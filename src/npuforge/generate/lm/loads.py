@@ -13,7 +13,7 @@ from npuforge.generate.lm.counted import product
 from npuforge.generate.lm.meaning import Meaning
 from npuforge.generate.lm.purpose import ROWS, STREAM, Purpose
 from npuforge.generate.lm.quoted import about, indentation
-from npuforge.generate.lm.worked_on import is_repeated
+from npuforge.generate.lm.worked_on import leaves_in_place
 
 _ALL = (
     "{name}_in = tl.alloc_ub((tile, cols), dtype=tl.{dtype})",
@@ -40,8 +40,8 @@ _ELEMENTS = (
 def loading(quote: str, purpose: Purpose, meaning: Meaning) -> str:
     """The lines after the quote of a tensor that is read; nothing where there is a choice."""
     name = about(quote)
-    still = not meaning.moves and not meaning.reshapes and not is_repeated(purpose, meaning)
-    form = _form(name, purpose, meaning) if name in purpose.reads and still else None
+    known = name in purpose.reads and leaves_in_place(purpose, meaning)
+    form = _form(name, purpose, meaning) if known else None
     if form is None:
         return ""
     dtype = meaning.lines[name].partition(": ")[2].partition("[")[0]

@@ -16,7 +16,7 @@ from npuforge.generate.lm.counted import Count, product
 from npuforge.generate.lm.meaning import Meaning
 from npuforge.generate.lm.purpose import ROWS, STREAM, Purpose
 from npuforge.generate.lm.quoted import MARK, about, indentation, is_quote
-from npuforge.generate.lm.worked_on import is_repeated
+from npuforge.generate.lm.worked_on import is_repeated, leaves_in_place
 
 LOAD = re.compile(r"^ +tl\.load\((\w+)", re.MULTILINE)
 _SCALARS = re.compile(r": (?:b?float16|float32|int32)\[")
@@ -55,18 +55,16 @@ def opening(purpose: Purpose, meaning: Meaning) -> str:
 
 def _is_gone_over(purpose: Purpose, meaning: Meaning) -> bool:
     """Whether a kernel reads parts only, one after the other, and nothing before them."""
-    still = not meaning.moves and not meaning.reshapes and not is_repeated(purpose, meaning)
     known = bool(purpose.reads) and meaning.lines.keys() >= set(purpose.reads)
     shared = known and is_shared(purpose.reads[0], purpose, meaning)
-    return still and known and bool(_own(purpose)) and not shared
+    return leaves_in_place(purpose, meaning) and known and bool(_own(purpose)) and not shared
 
 
 def loop(last: str, purpose: Purpose, meaning: Meaning) -> str:
     """The lines after the one with which a kernel begins to go over its rows or elements: they are
     the same in all of 3,516 taught kernels that leave elements where they are."""
-    still = not meaning.moves and not meaning.reshapes and not is_repeated(purpose, meaning)
     known = meaning.lines.keys() >= set(purpose.reads) and _own(purpose)
-    if last != _LOOP or not still or not known:
+    if last != _LOOP or not known or not leaves_in_place(purpose, meaning):
         return ""
     return _OVER_ELEMENTS if purpose.way.startswith(STREAM) else _OVER_ROWS
 

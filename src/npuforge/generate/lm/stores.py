@@ -11,15 +11,14 @@ from npuforge.generate.lm.counted import product
 from npuforge.generate.lm.meaning import Meaning
 from npuforge.generate.lm.purpose import ROWS, STREAM, Purpose
 from npuforge.generate.lm.quoted import indentation
-from npuforge.generate.lm.worked_on import is_repeated
+from npuforge.generate.lm.worked_on import leaves_in_place
 
 _COPYOUT = "with tl.copyout():"
 
 
 def stored(body: str, last: str, purpose: Purpose, meaning: Meaning) -> str:
     """The lines after the one that begins a block of stores; nothing where there is a choice."""
-    still = not meaning.moves and not meaning.reshapes and not is_repeated(purpose, meaning)
-    if not last.endswith(_COPYOUT) or not still:
+    if not last.endswith(_COPYOUT) or not leaves_in_place(purpose, meaning):
         return ""
     lines = [_store(name, body, purpose, meaning) for name in purpose.leaves]
     if None in lines:
