@@ -54,15 +54,18 @@ def opening(purpose: Purpose, meaning: Meaning) -> str:
 
 
 def _is_gone_over(purpose: Purpose, meaning: Meaning) -> bool:
-    """Whether a kernel reads parts only, one after the other, and nothing before them."""
-    known = bool(purpose.reads) and meaning.lines.keys() >= set(purpose.reads)
-    shared = known and is_shared(purpose.reads[0], purpose, meaning)
-    return leaves_in_place(purpose, meaning) and known and bool(_own(purpose)) and not shared
+    """Whether a kernel reads parts only, one after the other, and does nothing before them: what is
+    a single number is computed first, whatever it is made of."""
+    known = bool(purpose.reads) and meaning.lines.keys() >= {*purpose.reads, *purpose.computes}
+    if not known or not _own(purpose) or not leaves_in_place(purpose, meaning):
+        return False
+    numbers = (not meaning.elements(one) for one in purpose.computes if meaning.computes(one))
+    return not is_shared(purpose.reads[0], purpose, meaning) and not any(numbers)
 
 
 def loop(last: str, purpose: Purpose, meaning: Meaning) -> str:
     """The lines after the one with which a kernel begins to go over its rows or elements: they are
-    the same in all of 3,516 taught kernels that leave elements where they are."""
+    the same in 3,729 of 3,730 taught kernels that leave elements where they are."""
     known = meaning.lines.keys() >= set(purpose.reads) and _own(purpose)
     if last != _LOOP or not known or not leaves_in_place(purpose, meaning):
         return ""
