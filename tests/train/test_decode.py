@@ -12,7 +12,8 @@ import pytest
 import torch
 from tests.generate.lm import toy
 
-from npuforge.generate.lm.course import Choice, Course, Reader
+from npuforge.generate.lm.course import Course, Reader
+from npuforge.generate.lm.doubts import Choice
 from npuforge.generate.lm.guide import Guide
 from npuforge.train.evaluate.decode import Drawing, Question, _Batch, decode, draw
 from npuforge.train.evaluate.guides import Guides

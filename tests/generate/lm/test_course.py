@@ -9,7 +9,8 @@ import pytest
 import torch
 from tests.generate.lm.taught import LETTERS, THOUGHT, Scale, Written, written
 
-from npuforge.generate.lm.course import Choice, Course
+from npuforge.generate.lm.course import Course
+from npuforge.generate.lm.doubts import Choice
 from npuforge.generate.lm.guide import Guide
 from npuforge.train.dataset.reasoning import outlined, schedules
 
@@ -102,7 +103,7 @@ def test_the_answer_may_have_to_begin_anew(scale: Written) -> None:
     answer = THOUGHT + scale.taught.replace("def op():", "ascend_kernel")
     course = Course(LETTERS, Guide(scale.asked))
     assert _gone(course, answer, {})
-    assert course.refused == 7
+    assert course.refused == 4
 
 
 def test_a_kernel_that_no_host_can_prepare_is_drawn_anew(scale: Written) -> None:

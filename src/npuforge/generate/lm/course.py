@@ -3,8 +3,9 @@
 
 A line the guide refuses is taken back, and the likeliest text that differs from what was refused in
 one more token is tried next: best first, over the tokens the model itself held for possible. Where
-nothing helps the fault lies further back, and everything from the last quote on is drawn anew, with
-more courage. An answer that is refused too often goes its own way.
+nothing helps the fault lies further back: what was written since the last quote is doubted, its
+least sure token first, and in the end the function is drawn anew, with more courage. An answer that
+is refused too often goes its own way.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from npuforge.generate.lm.doubts import Choice, Doubts
 from npuforge.generate.lm.guide import Advice, prepared
 from npuforge.generate.lm.quoted import is_quote
 
@@ -22,12 +24,12 @@ CHOICES = 4  # tokens that could have been drawn instead, which a course is told
 _DETOURS = 2  # tokens taken for each that may be written, those taken back among them
 _TRIES = 8  # for a line
 _ENDINGS = 3  # for the end
-_RETURNS = 6  # to a place further back
+_AGAIN = 3  # where the lines before it are doubted already
+_DOUBTS = 8  # of what was written since a quote
+_RETURNS = 3  # to where a function begins
 _RETHOUGHT = 8  # times that earlier thoughts are doubted
 _SPAN = 3  # lines of an outline that are said of one kernel
 _DARING = 2.0  # times the temperature, after a return
-
-Choice = tuple[int, float]  # a token and the logarithm of its chance
 
 
 class Reader(Protocol):
@@ -69,9 +71,8 @@ class Course:
     _settled: bool = False  # whether the current line stays, whatever the guide says
     _returns: int = 0
     _furthest: int = 0
-    _rethought: int = 0
-    _doubts: list[tuple[float, tuple[int, ...]]] = field(default_factory=list)
-    _doubted: set[tuple[int, ...]] = field(default_factory=set)
+    _thoughts: Doubts = field(default_factory=lambda: Doubts(_RETHOUGHT))
+    _block: Doubts = field(default_factory=lambda: Doubts(_DOUBTS))
 
     @property
     def daring(self) -> float:
@@ -130,9 +131,9 @@ class Course:
         if self._tries == 1:
             self._first = tuple(self.tokens[self._line :])
         self._note_others()
-        if self._waiting and self._tries <= (_ENDINGS if ended else _TRIES):
+        if self._waiting and self._tries <= self._tried_at_most(ended=ended):
             return self._back_to(self._line, heapq.heappop(self._waiting)[1])
-        if advice.thought and (doubt := self._doubt()) is not None:
+        if not ended and (doubt := self._doubted(thought=advice.thought)) is not None:
             return self._back_to(*doubt)
         if advice.thought:  # the model's own stays: a program may be right all the same
             first = self._first
@@ -183,27 +184,33 @@ class Course:
                         heapq.heappush(self._waiting, (-(chance + logarithm), text))
             chance += choices.get(token, min(choices.values(), default=0.0))
 
-    def _doubt(self) -> tuple[int, tuple[int, ...]] | None:
-        """Where an earlier thought may have been wrong, and how it could have begun instead: what
-        a kernel counts in is said before what it reads and leaves, and settles it."""
-        if self._rethought >= _RETHOUGHT:
+    def _tried_at_most(self, *, ended: bool) -> int:
+        if ended:
+            return _ENDINGS
+        return _AGAIN if self._block.begin == self._quoted() and self._block.count else _TRIES
+
+    def _doubted(self, *, thought: bool) -> tuple[int, tuple[int, ...]] | None:
+        """Where something earlier may have been wrong, and what could stand there instead: what a
+        kernel counts in is said before what it reads and leaves, and settles it; what a value is
+        computed of is settled before its last instruction."""
+        begin = max(1, self._begins(_SPAN)) if thought else self._quoted()
+        if not thought and self._block.begin != begin:
+            self._block = Doubts(_DOUBTS, begin)
+        doubts = self._thoughts if thought else self._block
+        text = doubts.other(self.tokens, self._choices, range(begin, self._line))
+        if text is None:
             return None
-        self._rethought += 1
-        for place in range(max(1, self._begins(_SPAN)), self._line):
-            choices = dict(self._choices[place])
-            own = choices.get(self.tokens[place], 0.0)
-            for other, logarithm in choices.items():
-                text = (*self.tokens[:place], other)
-                if other != self.tokens[place] and text not in self._doubted:
-                    self._doubted.add(text)
-                    heapq.heappush(self._doubts, (own - logarithm, text))
-        if not self._doubts:
-            return None
-        _, text = heapq.heappop(self._doubts)
         pairs = enumerate(zip(text, self.tokens, strict=False))
         differs = next((place for place, (new, old) in pairs if new != old), len(text) - 1)
         place = max(begin for begin in self._beginnings() if begin <= differs)
         return place, text[place:]
+
+    def _quoted(self) -> int:
+        """The token after the last quote before the current line, or after the function's head."""
+        lines = self.words.text(self.tokens[: self._line]).splitlines()
+        ends = self._beginnings()[1:]
+        marks = [end for line, end in zip(lines, ends, strict=False) if _is_mark(line)]
+        return marks[-1] if marks else 1
 
     def _back_to(self, place: int, given: Sequence[int]) -> tuple[int, int]:
         """Everything from a token on is taken back; the newline before it is read once more, so
@@ -224,22 +231,24 @@ class Course:
         return again, back + 1
 
     def _earlier(self) -> int:
-        """Where to draw anew: after the last quote, and every other time where the function begins
-        that the answer is in; a host that fails twice at a kernel has that kernel to blame."""
+        """Where to draw anew: where the function begins that the answer is in; a host that fails
+        twice at a kernel has that kernel to blame."""
         lines = self.words.text(self.tokens[: self._line]).splitlines(keepends=True)
         ends = self._beginnings()[1:]
         earlier = [pair for pair in zip(lines, ends, strict=False) if pair[1] < self._line]
-        if self._returns % 2:
-            found = [end for line, end in earlier if is_quote(line)]
-        else:
-            found = [end for line, end in earlier if _begins(line)]
-            blamed = prepared("".join(lines)) if self._returns > 2 else None
-            for line, end in earlier:
-                if blamed is not None and line == f"def {blamed[0]}():\n":
-                    found = [start for start in found if start < end]
+        found = [end for line, end in earlier if _begins(line)]
+        blamed = prepared("".join(lines)) if self._returns > 1 else None
+        for line, end in earlier:
+            if blamed is not None and line == f"def {blamed[0]}():\n":
+                found = [start for start in found if start < end]
         return found[-1] if found else 1  # the question before the first token stays as it is read
 
 
 def _begins(line: str) -> bool:
     """Whether a function begins after a line."""
     return line.startswith(("@", "):"))
+
+
+def _is_mark(line: str) -> bool:
+    """Whether what follows a line does not depend on what was computed before it."""
+    return is_quote(line) or line.startswith(("@", "def ", "):"))

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from npuforge.errors import UsageError
-from npuforge.generate.lm.course import CHOICES, Choice, Course
+from npuforge.generate.lm.course import CHOICES, Course
+from npuforge.generate.lm.doubts import Choice
 from npuforge.generate.lm.sampling import Drawn, Sample, Sampling, Watch
 
 _POLL_S = 0.1
