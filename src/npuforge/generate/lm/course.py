@@ -14,6 +14,7 @@ import heapq
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Protocol
 
 from npuforge.generate.lm.doubts import Choice, Doubts
@@ -206,11 +207,13 @@ class Course:
         return place, text[place:]
 
     def _quoted(self) -> int:
-        """The token after the last quote before the current line, or after the function's head."""
+        """The token after the last quotes but one before the current line, or after the function's
+        head: a value that came out wrong may have been begun too early."""
         lines = self.words.text(self.tokens[: self._line]).splitlines()
         ends = self._beginnings()[1:]
-        marks = [end for line, end in zip(lines, ends, strict=False) if _is_mark(line)]
-        return marks[-1] if marks else 1
+        marked = [(_is_mark(line), end) for line, end in zip(lines, ends, strict=False)]
+        runs = [end for (mark, end), (again, _) in pairwise([*marked, (False, 0)]) if mark > again]
+        return runs[-2:][0] if runs else 1
 
     def _back_to(self, place: int, given: Sequence[int]) -> tuple[int, int]:
         """Everything from a token on is taken back; the newline before it is read once more, so

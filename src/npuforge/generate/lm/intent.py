@@ -18,6 +18,7 @@ from itertools import takewhile
 from npuforge.generate.lm.buffers import misshapen, overrun
 from npuforge.generate.lm.casts import wide_already
 from npuforge.generate.lm.counted import elements_of, extents_of
+from npuforge.generate.lm.finished import unfinished
 from npuforge.generate.lm.heads import taken
 from npuforge.generate.lm.left import left_first, too_early
 from npuforge.generate.lm.loads import loading
@@ -214,11 +215,20 @@ class Intent:
 
     def _incomplete(self, purpose: Purpose, meaning: Meaning) -> str | None:
         """A value that is needed for a result and that the kernel does not compute, or too late."""
-        if not purpose.way.startswith((ROWS, STREAM)):
-            return None
         named = set(self._named(purpose, meaning))
         if not named <= meaning.lines.keys():
             return None  # something that cannot be known
+        early = purpose.way.startswith((ROWS, STREAM)) and self._early(purpose, named, meaning)
+        if early:
+            return early
+        for name in purpose.leaves:
+            result = meaning.results.get(name)
+            if result is not None and result not in {*purpose.computes, *named}:
+                return f"{name} is {result}, which is not computed"
+        return None
+
+    def _early(self, purpose: Purpose, named: set[str], meaning: Meaning) -> str | None:
+        """A value that is computed before something that it is made of."""
         seen: set[str] = set()
         for value in purpose.computes:
             if value in meaning.lines and meaning.computes(value):
@@ -227,10 +237,6 @@ class Intent:
                 if early:
                     return f"{value} is computed before {early[0]}"
             seen.add(value)
-        for name in purpose.leaves:
-            result = meaning.results.get(name)
-            if result is not None and result not in seen and result not in named:
-                return f"{name} is {result}, which is not computed"
         return None
 
     def _left(self) -> dict[str, str | None]:
@@ -315,7 +321,7 @@ class Intent:
         store = _STORE.match(last)
         if store is not None and purpose.tensor(store[1]) not in purpose.leaves:
             return f"{kernel} does not leave {store[1]}"
-        for check in (unread, too_early):
+        for check in (unread, too_early, unfinished):
             if (said := check(body, last, purpose, meaning)) is not None:
                 return said
         if _QUOTED.match(last):

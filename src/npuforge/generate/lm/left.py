@@ -44,7 +44,7 @@ def left_first(body: str, last: str, purpose: Purpose, meaning: Meaning) -> str 
     if made is None or made[2] != value or not made[3].endswith(f"{_type(value, meaning)})"):
         return None
     names = [name for name in purpose.leaves if meaning.results.get(name) == value]
-    if len(names) != 1 or f" {names[0]}_out = " in body:
+    if not names or f" {names[0]}_out = " in body:
         return None
     return f"{made[1]}{names[0]}_out = {made[3]}"
 

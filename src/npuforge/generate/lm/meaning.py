@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, deque
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.resources import files
@@ -19,6 +19,7 @@ import msgspec
 
 from npuforge.generate.lm.counted import Count, elements_of, extents_of
 from npuforge.generate.lm.dataflow import MOVING, UNKNOWN, Flow, Made, Step, numbers_in
+from npuforge.generate.lm.deviations import not_deviations
 from npuforge.generate.lm.quoted import lines_of, stored
 from npuforge.generate.lm.single import arguments
 
@@ -49,7 +50,7 @@ _HEAD = re.compile(r"^def (\w+)\(")
 _ORDERED = frozenset({"sub", "div", "pow", "floor_mod", "select"})
 # With which nothing changes, as the second operand.
 _IDLE = {"mul.Tensor": 1.0, "div.Tensor": 1.0, "add.Tensor": 0.0, "sub.Tensor": 0.0}
-_CAST = "_to_copy"
+_CAST, _RANGE = "_to_copy", "arange"
 _SHORT = re.compile(r": b?float16\[[^\]]*\]$")
 # Views of all elements in their order.
 _WHOLE = re.compile(r"^(?:view|reshape|_unsafe_view|squeeze|unsqueeze|clone|alias|_to_copy)\b")
@@ -167,6 +168,8 @@ class Meaning:
             return None  # a tensor
         if strangers := self._strangers(value, step.made.leaves - {value, UNKNOWN}):
             return f"{value} is not made of {strangers[0]}"
+        if (said := not_deviations(step, self.operations, self.operands)) is not None:
+            return said
         between = self.between_leaves(step)
         if between is None:
             return None
@@ -278,10 +281,12 @@ class Meaning:
         found = made.instructions - MOVING
         ways = [set(way) for operation in operations for way in taught[operation].instructions]
         # Where a range begins at nothing, or goes on by one, there is less to do.
-        ranged = operations[0].startswith("arange")
+        ranged = operations[0].startswith(_RANGE)
         exact = step.whole and len(operations) == 1 and not ranged
         if not (found in ways if exact else found <= set().union(*ways)):
             return f"{operations[0]} is not done by {', '.join(sorted(found)) or 'nothing'}"
+        if step.whole and (undone := self._undone(between, found)) is not None:
+            return f"{step.value} is made of {undone} too"
         own = [taught[operation].numbers for operation in operations]
         strange = made.numbers - self.numbers(between).union(*(one or () for one in own))
         if strange and None not in own:
@@ -291,6 +296,19 @@ class Meaning:
         if missed and taught[operations[0]].says:
             return f"{min(missed)} is a number of {operations[0]}"
         return self._disordered(between, made) if exact and found <= _ORDERED else None
+
+    def _undone(self, between: list[str], found: Set[str]) -> str | None:
+        """A value on the way whose operation none of these instructions do; what is computed of a
+        range may need none."""
+        taught = known_operations()
+        if any(self.operations[name].startswith(_RANGE) for name in between):
+            return None
+        for name in between[1:]:
+            if self.computes(name) and not self.is_idle(name):
+                ways = taught[self.operations[name]].instructions
+                if not any(found >= set(way) for way in ways):
+                    return name
+        return None
 
     def _disordered(self, between: list[str], made: Made) -> str | None:
         """An operand in another's place."""

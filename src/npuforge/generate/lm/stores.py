@@ -27,12 +27,14 @@ def stored(body: str, last: str, purpose: Purpose, meaning: Meaning) -> str:
 
 
 def _store(name: str, body: str, purpose: Purpose, meaning: Meaning) -> str | None:
-    buffer = f"{name}_out"
     value = meaning.results.get(name) or purpose.leaves[name]
+    same = [one for one in purpose.leaves if value and meaning.results.get(one) == value]
+    held = (f"{one}_out" for one in (name, *same) if f" {one}_out = " in body)
+    buffer = next(held, None)
     elements = meaning.elements(value) if value in meaning.lines and value else None
     rows = product(purpose.parameters.get("rows", ""))
     cols = product(purpose.parameters.get("cols", ""))
-    if elements is None or f" {buffer} = " not in body:
+    if elements is None or buffer is None:
         return None
     if purpose.way.startswith(STREAM):
         if cols and elements == cols:
