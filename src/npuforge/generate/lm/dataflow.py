@@ -67,6 +67,7 @@ class Flow:
 
     names: frozenset[str]
     results: Mapping[str, str]  # values by the tensors they are stored to
+    parts: Mapping[str, str]  # values that are parts of tensors, by the pointers to them
     _rooms: dict[str, Made] = field(default_factory=dict)  # left in memory for other kernels
     _held: dict[str, Made] = field(default_factory=dict)
     _about: str | None = None  # what was quoted last and has no buffer yet
@@ -95,7 +96,9 @@ class Flow:
             self._rooms[room] = self._rooms.get(room, _NOTHING) | self._read(given[1])
             return
         if name == "load":
-            self._note(given[1], self._pointed(given[0]), added=False)
+            part = self.parts.get(given[0])
+            made = Made(frozenset({part})) if part is not None else self._pointed(given[0])
+            self._note(given[1], made, added=False)
             return
         targets = given[: 2 if name in _TWO_RESULTS else 1]
         read = ", ".join(given[len(targets) :])

@@ -154,7 +154,9 @@ class Guide:
             right = renumbered(body, last, self._meaning)
             then = f"{right}\n" if right is not None else ""
             return Advice(keep=False, then=then, reason=f"{min(number)} is a number of nothing")
-        said = intent.line(program, last, heads[-1][0], self._meaning) or self._meaning.of(program)
+        parts = intent.pointers(heads[-1][0], self._meaning)
+        wrong = intent.line(program, last, heads[-1][0], self._meaning)
+        said = wrong or self._meaning.of(program, parts)
         if said is not None:
             return _advice(said)
         return Advice(then=intent.following(program, last, heads[-1][0], self._meaning))

@@ -23,6 +23,7 @@ from npuforge.generate.lm.heads import taken
 from npuforge.generate.lm.left import left_first, too_early
 from npuforge.generate.lm.loads import loading
 from npuforge.generate.lm.meaning import SHARED, Meaning
+from npuforge.generate.lm.parted import block, pointers
 from npuforge.generate.lm.parts import unread
 from npuforge.generate.lm.purpose import ROWS, STREAM, Purpose, note
 from npuforge.generate.lm.quoted import MARK, about, indentation, is_quote
@@ -269,7 +270,11 @@ class Intent:
             return ""
         if not is_quote(last):
             body = program.rpartition(f"def {kernel}(")[2]
-            return loop(last, purpose, meaning) or stored(body, last, purpose, meaning)
+            return (
+                loop(last, purpose, meaning)
+                or block(last, purpose, meaning)
+                or stored(body, last, purpose, meaning)
+            )
         value = about(last)
         if value in meaning.results.values():
             return ""
@@ -331,6 +336,12 @@ class Intent:
         return (
             misshapen(last, purpose, meaning) or overrun(last, body) or wide_already(last, meaning)
         )
+
+    def pointers(self, kernel: str, meaning: Meaning) -> dict[str, str]:
+        """Values that are parts of tensors, by the pointers that a kernel reads them at."""
+        purpose = self.kernels.get(kernel)
+        known = purpose is not None and not kernel.endswith(SHARED)
+        return pointers(purpose, meaning) if purpose is not None and known else {}
 
     def launch(self, last: str, kernel: str, names: list[str], meaning: Meaning) -> str | None:
         """What must stand instead of a launch of a kernel of these parameters: it leaves no choice.

@@ -8,12 +8,13 @@ of rows and streams read, all are read in one of these ways, but for how often a
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 
 from npuforge.generate.lm.counted import product
 from npuforge.generate.lm.meaning import Meaning
+from npuforge.generate.lm.picked import leaves_in_place
 from npuforge.generate.lm.purpose import ROWS, STREAM, Purpose
-from npuforge.generate.lm.quoted import about, indentation
-from npuforge.generate.lm.worked_on import leaves_in_place
+from npuforge.generate.lm.quoted import MARK, about, indentation
 
 _ALL = (
     "{name}_in = tl.alloc_ub((tile, cols), dtype=tl.{dtype})",
@@ -41,15 +42,20 @@ def loading(quote: str, purpose: Purpose, meaning: Meaning) -> str:
     """The lines after the quote of a tensor that is read; nothing where there is a choice."""
     name = about(quote)
     known = name in purpose.reads and leaves_in_place(purpose, meaning)
-    form = _form(name, purpose, meaning) if known else None
+    form = form_of(name, purpose, meaning) if known else None
     if form is None:
         return ""
-    dtype = meaning.lines[name].partition(": ")[2].partition("[")[0]
-    lines = (line.format(name=name, dtype=dtype) for line in form)
+    _, *lines = reading(name, form, meaning)
     return "".join(f"{indentation(quote)}{line}\n" for line in lines)
 
 
-def _form(name: str, purpose: Purpose, meaning: Meaning) -> tuple[str, str] | None:
+def reading(name: str, form: Iterable[str], meaning: Meaning) -> list[str]:
+    """The lines that read a tensor in a form, its quote first."""
+    lines = (line.format(name=name, dtype=meaning.dtype(name)) for line in form)
+    return [f"{MARK}{meaning.lines[name]}", *lines]
+
+
+def form_of(name: str, purpose: Purpose, meaning: Meaning) -> tuple[str, str] | None:
     elements = meaning.elements(name)
     rows = product(purpose.parameters.get("rows", ""))
     cols = product(purpose.parameters.get("cols", ""))

@@ -14,6 +14,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.resources import files
+from types import MappingProxyType
 
 import msgspec
 
@@ -50,7 +51,7 @@ _HEAD = re.compile(r"^def (\w+)\(")
 _ORDERED = frozenset({"sub", "div", "pow", "floor_mod", "select"})
 # With which nothing changes, as the second operand.
 _IDLE = {"mul.Tensor": 1.0, "div.Tensor": 1.0, "add.Tensor": 0.0, "sub.Tensor": 0.0}
-_CAST, _RANGE = "_to_copy", "arange"
+_CAST, _RANGE, _ITEM = "_to_copy", "arange", "getitem"
 _SHORT = re.compile(r": b?float16\[[^\]]*\]$")
 # Views of all elements in their order.
 _WHOLE = re.compile(r"^(?:view|reshape|_unsafe_view|squeeze|unsqueeze|clone|alias|_to_copy)\b")
@@ -113,6 +114,23 @@ class Meaning:
         """Whether values are looked at with other axes, so that a kernel may read a part of one."""
         return any(one.startswith("view") for one in self.operations.values())
 
+    def picks(self, value: str) -> bool:
+        """Whether a value has elements elsewhere than what it is made of, or is one of several that
+        have."""
+        if self.operations[value] == _ITEM:
+            value = self.operands[value][0]
+        elif _SEVERAL.search(self.lines[value]) or self.is_number(value):
+            return False
+        return _PICKING.match(self.operations[value]) is not None
+
+    def given_to(self, value: str) -> list[str]:
+        """What the operation of a value is given."""
+        return _given(self.lines[value])
+
+    def dtype(self, name: str) -> str:
+        """Of the elements of a value or tensor."""
+        return self.lines[name].rpartition(": ")[2].partition("[")[0]
+
     def is_number(self, value: str) -> bool:
         """Whether a value is one element of a tensor."""
         single = _PICKED.match(self.operations.get(value, "")) is not None
@@ -145,9 +163,12 @@ class Meaning:
             found[name] = frozenset(reads).union(*(found.get(one, _NOTHING) for one in reads))
         return found
 
-    def steps(self, program: str) -> Iterator[list[Step]]:
-        """What each line of a program's kernels does for values."""
-        flow = Flow(frozenset(self.lines), self.results)
+    def steps(
+        self, program: str, parts: Mapping[str, str] = MappingProxyType({})
+    ) -> Iterator[list[Step]]:
+        """What each line of a program's kernels does for values; `parts` are those that the last
+        kernel reads parts of tensors for, by the pointers to these."""
+        flow = Flow(frozenset(self.lines), self.results, parts)
         shared = False
         for line in program.splitlines():
             if (head := _HEAD.match(line)) is not None:
@@ -155,9 +176,9 @@ class Meaning:
                 shared = head[1].endswith(SHARED)
             yield [] if shared else list(flow.line(line))
 
-    def of(self, program: str) -> str | None:
+    def of(self, program: str, parts: Mapping[str, str] = MappingProxyType({})) -> str | None:
         """What is wrong with the last line of a program's kernels."""
-        last = deque(self.steps(program), maxlen=1)
+        last = deque(self.steps(program, parts), maxlen=1)
         found = (self.wrong(step) for steps in last for step in steps)
         return next((said for said in found if said is not None), None)
 

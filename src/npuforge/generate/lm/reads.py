@@ -14,9 +14,10 @@ from collections.abc import Iterable
 
 from npuforge.generate.lm.counted import Count, product
 from npuforge.generate.lm.meaning import Meaning
+from npuforge.generate.lm.picked import leaves_in_place
 from npuforge.generate.lm.purpose import ROWS, STREAM, Purpose
 from npuforge.generate.lm.quoted import MARK, about, indentation, is_quote
-from npuforge.generate.lm.worked_on import is_repeated, leaves_in_place
+from npuforge.generate.lm.worked_on import is_repeated
 
 LOAD = re.compile(r"^ +tl\.load\((\w+)", re.MULTILINE)
 _SCALARS = re.compile(r": (?:b?float16|float32|int32)\[")

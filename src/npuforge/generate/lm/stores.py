@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from npuforge.generate.lm.counted import product
 from npuforge.generate.lm.meaning import Meaning
+from npuforge.generate.lm.picked import leaves_in_place
 from npuforge.generate.lm.purpose import ROWS, STREAM, Purpose
 from npuforge.generate.lm.quoted import indentation
-from npuforge.generate.lm.worked_on import leaves_in_place
 
 _COPYOUT = "with tl.copyout():"
 

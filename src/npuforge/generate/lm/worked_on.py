@@ -42,11 +42,6 @@ def is_repeated(purpose: Purpose, meaning: Meaning) -> bool:
     return any(one is not None and one > counts[-1] for one in found)
 
 
-def leaves_in_place(purpose: Purpose, meaning: Meaning) -> bool:
-    """Whether elements stay where they are, with the axes they have, and are gone over once."""
-    return not meaning.moves and not meaning.reshapes and not is_repeated(purpose, meaning)
-
-
 def _scattered(values: list[str], part: Count, meaning: Meaning, *, ends: bool) -> str | None:
     """A value whose parts do not lie together; those of a stream are its last axes."""
     for value in values:
