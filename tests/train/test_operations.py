@@ -25,7 +25,7 @@ def test_instructions_and_numbers_are_counted() -> None:
     messages = [Message("user", one.asked), Message("assistant", THOUGHT + one.taught)]
     known = operations([Chat(messages=messages)] * 10)
     assert known["sigmoid"].instructions == [["sigmoid"]]
-    assert known["mean.dim"].instructions == [["div", "reduce_sum"]]
+    assert known["mean.dim"].instructions == [["reduce_sum", "div"]]
     assert known["add.Tensor"].numbers == []  # 2.5 is in its line
     assert operations([Chat(messages=messages)] * 9) == {}
 

@@ -28,6 +28,7 @@ _TEMPORARY = re.compile(r"^t\d+$")
 _WHOLE = re.compile(r"^\w+(?:\[:|$)")
 _NO_NUMBER = re.compile(r'\[[^\]]*\]|"[^"]*"|\b\w+=[^,]*')
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d*)?(?:e[-+]?\d+)?")
+_WHOLE_NUMBERS = "dtype=tl.int32"
 _EARLY = frozenset({"iota", "reduce_sum"})  # what comes of these may be for any later value
 _TWO_RESULTS = frozenset({"argmax", "argmin", "sort", "top_k"})
 
@@ -37,16 +38,19 @@ class Made:
     """What a buffer was made of, and how."""
 
     leaves: frozenset[str] = frozenset()  # tensors and values of the question
-    instructions: frozenset[str] = frozenset()
+    done: frozenset[tuple[int, str]] = frozenset()  # instructions, by where they stand
     numbers: frozenset[float] = frozenset()
     order: tuple[frozenset[str], ...] = ()  # leaves of each operand of the last instruction
 
     def __or__(self, other: Made) -> Made:
         return Made(
-            self.leaves | other.leaves,
-            self.instructions | other.instructions,
-            self.numbers | other.numbers,
+            self.leaves | other.leaves, self.done | other.done, self.numbers | other.numbers
         )
+
+    @property
+    def instructions(self) -> list[str]:
+        """In their order, those that compute something."""
+        return [name for _, name in sorted(self.done) if name not in MOVING]
 
 
 _NOTHING = Made()
@@ -71,14 +75,19 @@ class Flow:
     _rooms: dict[str, Made] = field(default_factory=dict)  # left in memory for other kernels
     _held: dict[str, Made] = field(default_factory=dict)
     _about: str | None = None  # what was quoted last and has no buffer yet
+    _count: int = 0  # instructions so far
+    _places: set[str] = field(default_factory=set)  # buffers of whole numbers
 
     def begin_kernel(self) -> None:
         self._held.clear()
+        self._places.clear()
         self._about = None
 
     def line(self, text: str) -> Iterator[Step]:
         """What the next line does for values of the question."""
-        if ALLOCATION.match(text):
+        if (made := ALLOCATION.match(text)) is not None:
+            if _WHOLE_NUMBERS in text:
+                self._places.add(made[1])
             return
         if is_quote(text):
             self._about = _first_name(text)
@@ -105,7 +114,8 @@ class Flow:
         if name == "compare":
             name = f"compare {given[-1].strip(chr(34))}"
         numbers = numbers_in(_NO_NUMBER.sub(" ", read))
-        made = self._read(read) | Made(instructions=frozenset({name}), numbers=numbers)
+        self._count += 1
+        made = self._read(read) | Made(done=frozenset({(self._count, name)}), numbers=numbers)
         operands = () if name in MOVING else given[len(targets) :]
         order = tuple(self._read(one).leaves for one in operands)
         for target in targets:
@@ -115,14 +125,17 @@ class Flow:
             if value is not None:
                 yield Step(value, replace(self._held[buffer], order=order), whole=True)
                 self._about = None if value == self._about else self._about
-            elif self._about is not None and self._is_for_it(name, buffer):
+            elif self._about is not None and self._is_for_it(name, buffer, _names(read)):
                 yield Step(self._about, self._held[buffer], whole=False)
 
-    def _is_for_it(self, instruction: str, buffer: str) -> bool:
+    def _is_for_it(self, instruction: str, buffer: str, read: set[str]) -> bool:
         """Whether what an instruction computes is for the value that was quoted last, and not for
-        any that comes later."""
+        any that comes later, as sums over many rounds and places in a row may be."""
         known = self._about in self.names and _TEMPORARY.match(buffer) is not None
-        return known and instruction not in MOVING and not _EARLY & self._held[buffer].instructions
+        if buffer in read or buffer in self._places:
+            return False
+        early = _EARLY.intersection(self._held[buffer].instructions)
+        return known and instruction not in MOVING and not early
 
     def _note(self, target: str, made: Made, *, added: bool) -> None:
         """What is in a buffer now, or in a part of it."""

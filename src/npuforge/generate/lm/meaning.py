@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, deque
-from collections.abc import Collection, Iterable, Iterator, Mapping, Set
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.resources import files
@@ -19,7 +19,7 @@ from types import MappingProxyType
 import msgspec
 
 from npuforge.generate.lm.counted import Count, elements_of, extents_of
-from npuforge.generate.lm.dataflow import MOVING, UNKNOWN, Flow, Made, Step, numbers_in
+from npuforge.generate.lm.dataflow import UNKNOWN, Flow, Made, Step, numbers_in
 from npuforge.generate.lm.deviations import not_deviations
 from npuforge.generate.lm.quoted import lines_of, stored
 from npuforge.generate.lm.single import arguments
@@ -63,7 +63,7 @@ SHARED = "_kernel"  # how kernels are called that are the same for many operator
 class Known(msgspec.Struct, frozen=True):
     """What an operation was taught with."""
 
-    instructions: list[list[str]]
+    instructions: list[list[str]]  # ways to do it, each in its order
     numbers: list[float] | None  # of those that are not in its line; nothing where any may be
     says: bool | None = None  # whether its instructions have all numbers it is given, if known
 
@@ -221,8 +221,20 @@ class Meaning:
 
     def computed(self, between: Iterable[str]) -> list[str]:
         """Operations of those between that need instructions, or that there is none."""
-        done = (self.operations[name] for name in between)
-        return [one for one in done if one and not _VIEWS.match(one)] or [VIEW]
+        names = list(between)
+        done = [one for name in names if (one := self.operations[name]) and not _VIEWS.match(one)]
+        return self._item_of(done, names) or done or [VIEW]
+
+    def _item_of(self, done: list[str], names: Sequence[str]) -> list[str]:
+        """An operation of several results by the one that is wanted, where nothing else is done."""
+        if len(done) != 1:
+            return []
+        for name in names:
+            if self.operations[name] == _ITEM:
+                of, place = self.given_to(name)[:2]
+                if of in names and self.operations[of] == done[0]:
+                    return [f"{done[0]}[{place}]"]
+        return []
 
     def computes(self, value: str) -> bool:
         """Whether a value needs instructions of its own."""
@@ -296,17 +308,18 @@ class Meaning:
     def _spoken(self, between: list[str], step: Step) -> str | None:
         made, taught = step.made, known_operations()
         operations = self.computed(between)
-        several = any(_SEVERAL.search(self.lines[name]) for name in between)
-        if several or not all(operation in taught for operation in operations):
+        if not all(operation in taught for operation in operations):
             return None
-        found = made.instructions - MOVING
-        ways = [set(way) for operation in operations for way in taught[operation].instructions]
+        found = made.instructions
+        ways = [way for operation in operations for way in taught[operation].instructions]
         # Where a range begins at nothing, or goes on by one, there is less to do.
         ranged = operations[0].startswith(_RANGE)
         exact = step.whole and len(operations) == 1 and not ranged
-        if not (found in ways if exact else found <= set().union(*ways)):
-            return f"{operations[0]} is not done by {', '.join(sorted(found)) or 'nothing'}"
-        if step.whole and (undone := self._undone(between, found)) is not None:
+        fits = found in ways if exact else _is_begun(found, ways, single=len(operations) == 1)
+        if not fits:
+            return f"{operations[0]} is not done by {', '.join(found) or 'nothing'}"
+        together = step.whole and len(operations) > 1
+        if together and (undone := self._undone(between, found)) is not None:
             return f"{step.value} is made of {undone} too"
         own = [taught[operation].numbers for operation in operations]
         strange = made.numbers - self.numbers(between).union(*(one or () for one in own))
@@ -316,9 +329,10 @@ class Meaning:
         missed = self.given(between) - made.numbers if exact and not idle else None
         if missed and taught[operations[0]].says:
             return f"{min(missed)} is a number of {operations[0]}"
-        return self._disordered(between, made) if exact and found <= _ORDERED else None
+        ordered = exact and _ORDERED.issuperset(found)
+        return self._disordered(between, made) if ordered else None
 
-    def _undone(self, between: list[str], found: Set[str]) -> str | None:
+    def _undone(self, between: list[str], found: Sequence[str]) -> str | None:
         """A value on the way whose operation none of these instructions do; what is computed of a
         range may need none."""
         taught = known_operations()
@@ -327,7 +341,7 @@ class Meaning:
         for name in between[1:]:
             if self.computes(name) and not self.is_idle(name):
                 ways = taught[self.operations[name]].instructions
-                if not any(found >= set(way) for way in ways):
+                if not any(set(found) >= set(way) for way in ways):
                     return name
         return None
 
@@ -342,6 +356,14 @@ class Meaning:
             if not leaves <= known:
                 return f"{said} is not {min(leaves)}"
         return None
+
+
+def _is_begun(found: list[str], ways: list[list[str]], *, single: bool) -> bool:
+    """Whether instructions may be the first ones of some way, or, where several operations are done
+    at once, be among those of any."""
+    if not single:
+        return set().union(*ways).issuperset(found)
+    return any(not Counter(found) - Counter(way) for way in ways)
 
 
 def _given(line: str) -> list[str]:

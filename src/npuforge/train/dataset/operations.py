@@ -11,25 +11,27 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from npuforge.generate.lm.dataflow import MOVING, Made
+from npuforge.generate.lm.dataflow import Made
 from npuforge.generate.lm.grammar import ENDED
 from npuforge.generate.lm.meaning import Known, Meaning
 from npuforge.train.records import Chat
 
 _LEAST = 10  # times an operation must be seen
+_RARE = 0.002  # share of the times that an operation is done in a way, and less is left out
 _MOST_NUMBERS = 12
 _SAID = 0.995  # share of the times that an operation's instructions have all numbers of its line
 
 
 @dataclass(slots=True)
 class _Seen:
-    instructions: Counter[frozenset[str]] = field(default_factory=Counter)
+    instructions: Counter[tuple[str, ...]] = field(default_factory=Counter)
     numbers: set[float] = field(default_factory=set)
     given: Counter[frozenset[float]] = field(default_factory=Counter)  # numbers, as operands
     said: int = 0  # times that its instructions had all of them
 
     def known(self) -> Known:
-        ways = (sorted(way) for way, count in self.instructions.items() if count > 1)
+        least = max(1, _RARE * self.instructions.total())
+        ways = (list(way) for way, count in self.instructions.items() if count > least)
         few = len(self.numbers) <= _MOST_NUMBERS
         varied = len(self.given) >= _LEAST  # the same number again tells nothing
         says = self.said >= _SAID * self.given.total() if varied else None
@@ -42,7 +44,7 @@ def operations(records: Iterable[Chat]) -> dict[str, Known]:
     for record in records:
         for operation, made, given, others in _done(record):
             one = seen[operation]
-            one.instructions[made.instructions - MOVING] += 1
+            one.instructions[tuple(made.instructions)] += 1
             one.numbers |= made.numbers - others
             if given:
                 one.given[frozenset(given)] += 1
