@@ -89,7 +89,8 @@ def test_kernels_with_names_of_their_own_are_left_alone() -> None:
 def test_what_operations_were_taught_with() -> None:
     known = known_operations()
     assert len(known) > 80
-    assert known["exp"].instructions == [["exp"]]
+    assert ["exp"] in known["exp"].instructions
+    assert ["sqrt", "div"] in known["rsqrt"].instructions
     assert ["maximum", "minimum"] in known["clamp"].instructions
     assert known["mean.dim"].numbers is None  # it may divide by any extent
 

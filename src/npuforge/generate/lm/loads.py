@@ -12,6 +12,7 @@ from collections.abc import Iterable
 
 from npuforge.generate.lm.counted import product
 from npuforge.generate.lm.meaning import Meaning
+from npuforge.generate.lm.outer import each_of, part_of
 from npuforge.generate.lm.picked import leaves_in_place
 from npuforge.generate.lm.purpose import ROWS, STREAM, Purpose
 from npuforge.generate.lm.quoted import MARK, about, indentation
@@ -36,13 +37,34 @@ _ELEMENTS = (
     "{name}_in = tl.alloc_ub(tile, dtype=tl.{dtype})",
     "tl.load({name} + start, {name}_in[:m])",
 )
+# The same in a kernel that goes over an outer extent too; `{each}` is what it has of each.
+_AGAIN = {
+    "orc": (_ALL[0], "tl.load({name} + i0 * {each} + start * cols, {name}_in[:n, :], stride=cols)"),
+    "or": (_OF_ROWS[0], "tl.load({name} + i0 * rows + start, {name}_in[:n])"),
+    "oc": (
+        "{name}_in = tl.alloc_ub(cols, dtype=tl.{dtype})",
+        "tl.load({name} + i0 * cols, {name}_in[:])",
+    ),
+    "o": (
+        "{name}_in = tl.alloc_ub(8, dtype=tl.{dtype})",
+        "tl.load({name} + i0, {name}_in[:1])",
+    ),
+    "rc": _ALL,
+    "r": _OF_ROWS,
+    "c": _SHARED,
+    "": _ONE,
+}
 
 
 def loading(quote: str, purpose: Purpose, meaning: Meaning) -> str:
     """The lines after the quote of a tensor that is read; nothing where there is a choice."""
     name = about(quote)
-    known = name in purpose.reads and leaves_in_place(purpose, meaning)
-    form = form_of(name, purpose, meaning) if known else None
+    if name not in purpose.reads or name in meaning.picked:
+        return ""
+    if leaves_in_place(purpose, meaning):
+        form = form_of(name, purpose, meaning)
+    else:
+        form = _again(name, purpose, meaning)
     if form is None:
         return ""
     _, *lines = reading(name, form, meaning)
@@ -59,7 +81,7 @@ def form_of(name: str, purpose: Purpose, meaning: Meaning) -> tuple[str, str] | 
     elements = meaning.elements(name)
     rows = product(purpose.parameters.get("rows", ""))
     cols = product(purpose.parameters.get("cols", ""))
-    if elements is None or not cols or name in meaning.picked:
+    if elements is None or not cols:
         return None
     if not elements:
         return _ONE
@@ -69,3 +91,13 @@ def form_of(name: str, purpose: Purpose, meaning: Meaning) -> tuple[str, str] | 
         return None
     forms = ((rows + cols, _ALL), (rows, _OF_ROWS), (cols, _SHARED))
     return next((form for count, form in forms if elements == Counter(count)), None)
+
+
+def _again(name: str, purpose: Purpose, meaning: Meaning) -> tuple[str, str] | None:
+    """The form of a tensor in a kernel that goes over an outer extent."""
+    kind = part_of(name, purpose, meaning)
+    each = each_of(purpose)
+    if kind is None or (kind == "orc" and each is None):
+        return None
+    room, load = _AGAIN[kind]
+    return room, load.replace("{each}", each or "")

@@ -51,6 +51,7 @@ _HEAD = re.compile(r"^def (\w+)\(")
 _ORDERED = frozenset({"sub", "div", "pow", "floor_mod", "select"})
 # With which nothing changes, as the second operand.
 _IDLE = {"mul.Tensor": 1.0, "div.Tensor": 1.0, "add.Tensor": 0.0, "sub.Tensor": 0.0}
+_CONSTANT = re.compile(r"^(?:full|scalar_tensor)$")
 _CAST, _RANGE, _ITEM = "_to_copy", "arange", "getitem"
 _SHORT = re.compile(r": b?float16\[[^\]]*\]$")
 # Views of all elements in their order.
@@ -298,6 +299,12 @@ class Meaning:
         named = (self.lines[name] for name in between if self.computes(name))
         return {abs(float(one)) for line in named for one in _given(line) if _NUMBER.fullmatch(one)}
 
+    def _constants(self, between: Iterable[str]) -> set[float]:
+        """Numbers that values are."""
+        full = (name for name in between if _CONSTANT.match(self.operations[name]))
+        said = (one for name in full for one in self.given_to(name) if _NUMBER.fullmatch(one))
+        return {abs(float(one)) for one in said}
+
     def _strangers(self, value: str, leaves: Iterable[str]) -> list[str]:
         known = self.ancestors[value]
         found = [one for one in sorted(leaves) if one not in known]
@@ -329,6 +336,9 @@ class Meaning:
         missed = self.given(between) - made.numbers if exact and not idle else None
         if missed and taught[operations[0]].says:
             return f"{min(missed)} is a number of {operations[0]}"
+        constants = self._constants(between) - made.numbers if exact and found else None
+        if constants:
+            return f"{step.value} is made of {min(constants)}"
         ordered = exact and _ORDERED.issuperset(found)
         return self._disordered(between, made) if ordered else None
 

@@ -14,6 +14,7 @@ from collections.abc import Iterable
 
 from npuforge.generate.lm.counted import Count, product
 from npuforge.generate.lm.meaning import Meaning
+from npuforge.generate.lm.outer import outer_of
 from npuforge.generate.lm.picked import leaves_in_place
 from npuforge.generate.lm.purpose import ROWS, STREAM, Purpose
 from npuforge.generate.lm.quoted import MARK, about, indentation, is_quote
@@ -34,6 +35,13 @@ _OVER_ROWS = """\
     last = min(first + per_core, units)
     for u in range(first, last):
         start = u * tile
+        n = min(tile, rows - start)
+"""
+_OVER_OUTER = """\
+    last = min(first + per_core, units)
+    for u in range(first, last):
+        start = u % tiles * tile
+        i0 = u // tiles
         n = min(tile, rows - start)
 """
 _COPYIN, _COMPUTE = "with tl.copyin():", "with tl.compute():"
@@ -68,8 +76,10 @@ def loop(last: str, purpose: Purpose, meaning: Meaning) -> str:
     """The lines after the one with which a kernel begins to go over its rows or elements: they are
     the same in 3,729 of 3,730 taught kernels that leave elements where they are."""
     known = meaning.lines.keys() >= set(purpose.reads) and _own(purpose)
-    if last != _LOOP or not known or not leaves_in_place(purpose, meaning):
+    if last != _LOOP or not known:
         return ""
+    if not leaves_in_place(purpose, meaning):
+        return _OVER_OUTER if outer_of(purpose, meaning) is not None else ""
     return _OVER_ELEMENTS if purpose.way.startswith(STREAM) else _OVER_ROWS
 
 

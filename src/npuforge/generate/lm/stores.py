@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from npuforge.generate.lm.counted import product
 from npuforge.generate.lm.meaning import Meaning
+from npuforge.generate.lm.outer import each_of, outer_of, part_of
 from npuforge.generate.lm.picked import leaves_in_place
 from npuforge.generate.lm.purpose import ROWS, STREAM, Purpose
 from npuforge.generate.lm.quoted import indentation
@@ -18,7 +19,9 @@ _COPYOUT = "with tl.copyout():"
 
 def stored(body: str, last: str, purpose: Purpose, meaning: Meaning) -> str:
     """The lines after the one that begins a block of stores; nothing where there is a choice."""
-    if not last.endswith(_COPYOUT) or not leaves_in_place(purpose, meaning):
+    if not last.endswith(_COPYOUT):
+        return ""
+    if not leaves_in_place(purpose, meaning) and outer_of(purpose, meaning) is None:
         return ""
     lines = [_store(name, body, purpose, meaning) for name in purpose.leaves]
     if None in lines:
@@ -36,6 +39,8 @@ def _store(name: str, body: str, purpose: Purpose, meaning: Meaning) -> str | No
     cols = product(purpose.parameters.get("cols", ""))
     if elements is None or buffer is None:
         return None
+    if value and outer_of(purpose, meaning) is not None:
+        return _again(name, value, buffer, purpose, meaning)
     if purpose.way.startswith(STREAM):
         if cols and elements == cols:
             return f"tl.store({name} + start, {buffer}[:m])"
@@ -46,3 +51,11 @@ def _store(name: str, body: str, purpose: Purpose, meaning: Meaning) -> str | No
     if elements == rows + cols:
         return f"tl.store({name} + start * cols, {buffer}[:n, :], stride=cols)"
     return f"tl.store({name} + start, {buffer}[:n])" if elements == rows else None
+
+
+def _again(name: str, value: str, buffer: str, purpose: Purpose, meaning: Meaning) -> str | None:
+    """In a kernel that goes over an outer extent."""
+    kind, each = part_of(value, purpose, meaning), each_of(purpose)
+    if kind == "orc" and each is not None:
+        return f"tl.store({name} + i0 * {each} + start * cols, {buffer}[:n, :], stride=cols)"
+    return f"tl.store({name} + i0 * rows + start, {buffer}[:n])" if kind == "or" else None

@@ -17,7 +17,6 @@ from npuforge.generate.lm.meaning import Known, Meaning
 from npuforge.train.records import Chat
 
 _LEAST = 10  # times an operation must be seen
-_RARE = 0.002  # share of the times that an operation is done in a way, and less is left out
 _MOST_NUMBERS = 12
 _SAID = 0.995  # share of the times that an operation's instructions have all numbers of its line
 
@@ -30,8 +29,7 @@ class _Seen:
     said: int = 0  # times that its instructions had all of them
 
     def known(self) -> Known:
-        least = max(1, _RARE * self.instructions.total())
-        ways = (list(way) for way, count in self.instructions.items() if count > least)
+        ways = (list(way) for way, count in self.instructions.items() if count > 1)
         few = len(self.numbers) <= _MOST_NUMBERS
         varied = len(self.given) >= _LEAST  # the same number again tells nothing
         says = self.said >= _SAID * self.given.total() if varied else None
