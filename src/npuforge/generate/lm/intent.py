@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import takewhile
 
+from npuforge.generate.lm.blocks import read_enough
 from npuforge.generate.lm.buffers import misshapen, overrun
 from npuforge.generate.lm.casts import wide_already
 from npuforge.generate.lm.counted import elements_of, extents_of
@@ -296,6 +297,7 @@ class Intent:
         return (
             _next(body, last, purpose, meaning)
             or read_next(body, last, purpose, meaning)
+            or read_enough(body, last, purpose, meaning)
             or numbers_first(body, last, purpose, meaning)
             or left_first(body, last, purpose, meaning)
             or cast_first(body, last, purpose, meaning)
