@@ -113,6 +113,8 @@ class Guide:
         said = intent.thought(last, self._meaning)
         if said is None and (count := intent.counting(last, self._meaning)) is not None:
             return Advice(keep=False, then=f"{count}\n{last}\n", reason="elements to count")
+        if said is None and (named := intent.naming(last)) is not None:
+            return Advice(keep=False, then=f"{named}\n", reason="a size without a name", lines=2)
         begun = last != THINK and last in outline_in(before)
         if said is None and begun and not is_said(last):
             said = "nothing that an outline says"

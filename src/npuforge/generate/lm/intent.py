@@ -37,6 +37,7 @@ from npuforge.generate.lm.reads import (
     opening,
     read_next,
 )
+from npuforge.generate.lm.rooms import misplaced, uncounted_part
 from npuforge.generate.lm.stated import instruction
 from npuforge.generate.lm.stores import stored
 from npuforge.generate.lm.wide import cast_first
@@ -162,6 +163,19 @@ class Intent:
             return None
         alone = Intent({**self.kernels, about[1]: replace(purpose, parameters={})})
         return alone._determined(about[1], list(purpose.leaves), meaning)
+
+    def naming(self, last: str) -> str | None:
+        """What must stand instead of the last two lines, where a kernel has no name for a size that
+        it needs."""
+        about = _ABOUT.match(last)
+        purpose = self.kernels.get(about[1]) if about is not None else None
+        if about is None or purpose is None or " -> " not in about[2] or not purpose.parameters:
+            return None
+        size = uncounted_part(purpose)
+        names = (f"e{number}" for number in range(1, 9))
+        free = next(name for name in names if name not in purpose.parameters)
+        counted = ", ".join(f"{name} = {said}" for name, said in purpose.parameters.items())
+        return f"{about[1]}: {counted}, {free} = {size}\n{last}" if size is not None else None
 
     def counting(self, last: str, meaning: Meaning) -> str | None:
         """What must stand before the last line, where a stream counts in nothing and computes more
@@ -325,6 +339,8 @@ class Intent:
             return f"{kernel} leaves {min(missing)} too" if missing else None
         if (load := LOAD.match(last)) is not None and purpose.tensor(load[1]) not in purpose.reads:
             return f"{kernel} does not read {load[1]}"
+        if (far := misplaced(last, purpose)) is not None:
+            return far
         store = _STORE.match(last)
         if store is not None and purpose.tensor(store[1]) not in purpose.leaves:
             return f"{kernel} does not leave {store[1]}"

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from npuforge.generate.lm.single import arguments
 
 _PARAMETER = re.compile(r"^(\w+) = (.+?)(?:: \w+\[.*\])?$")
-_LEFT = re.compile(r"^(\w+)(?: = (\w+))?(?:: \w+\[.*\])?$")
+_LEFT = re.compile(r"^(\w+)(?: = (\w+))?(?:: \w+\[(.*)\])?$")
 # How the ways begin that are looked into.
 ROWS, STREAM, COLUMNS = "Whole rows", "A stream", "All rows of a few columns"
 
@@ -23,6 +23,7 @@ class Purpose:
     reads: list[str] = field(default_factory=list)
     computes: list[str] = field(default_factory=list)
     leaves: dict[str, str | None] = field(default_factory=dict)  # values where they are named
+    rooms: dict[str, list[str]] = field(default_factory=dict)  # extents of what is left for others
 
     def tensor(self, name: str) -> str:
         """What a tensor of the kernel is called outside."""
@@ -35,6 +36,7 @@ def note(purpose: Purpose, said: str) -> None:
         parts = said.split(" -> ")
         left = [_LEFT.match(one) for one in arguments(parts[-1])]
         purpose.leaves = {one[1]: one[2] for one in left if one is not None}
+        purpose.rooms = {one[1]: one[3].split(", ") for one in left if one is not None and one[3]}
         purpose.computes = arguments(parts[-2]) if len(parts) > 2 else []
         purpose.reads = arguments(parts[0])
         if len(parts) == 2 and all(re.fullmatch(r"v\d+", one) for one in purpose.reads):
