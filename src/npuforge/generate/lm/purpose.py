@@ -12,6 +12,7 @@ _PARAMETER = re.compile(r"^(\w+) = (.+?)(?:: \w+\[.*\])?$")
 _LEFT = re.compile(r"^(\w+)(?: = (\w+))?(?:: \w+\[(.*)\])?$")
 # How the ways begin that are looked into.
 ROWS, STREAM, COLUMNS = "Whole rows", "A stream", "All rows of a few columns"
+FOLDS = ("Each core folds its own", "Too few results")
 
 
 @dataclass(slots=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from npuforge.generate.lm.meaning import Meaning, known_operations
-from npuforge.generate.lm.purpose import ROWS, STREAM, Purpose
+from npuforge.generate.lm.purpose import FOLDS, ROWS, STREAM, Purpose
 from npuforge.generate.lm.quoted import about, indentation, is_quote
 from npuforge.generate.lm.single import arguments
 
@@ -18,7 +18,8 @@ _MADE = re.compile(r"^ +(\w+) = tl\.alloc_ub\((\(.*?\)|\w+), dtype=tl\.float32\)
 _NUMBER = re.compile(r"-?\d+(?:\.\d*)?(?:e[-+]?\d+)?")
 _EXTENT = re.compile(r"n[a-z]{1,2}")
 _ROOM = re.compile(r"^ +(\w+) = tl\.alloc_ub\((\(.*?\)|\w+), dtype=tl\.float32", re.MULTILINE)
-_WHOLE = {ROWS: {"(tile, cols)": "[:n, :]", "tile": "[:n]"}, STREAM: {"tile": "[:m]", "8": "[:1]"}}
+_OF_ROWS = {"(tile, cols)": "[:n, :]", "tile": "[:n]"}
+_OF_ELEMENTS = {"tile": "[:m]", "8": "[:1]"}
 _OF_TWO = frozenset({"add", "sub", "mul", "div", "maximum", "minimum"})
 # How a smaller buffer is read by one with all rows and columns.
 _SPREAD = {"tile": "[:n, None]", "cols": "[:]"}
@@ -30,13 +31,14 @@ def instruction(body: str, purpose: Purpose, meaning: Meaning) -> str | None:
     made = _MADE.match(lines[-2]) if len(lines) > 1 else None
     value = next((about(line) for line in reversed(lines) if is_quote(line)), "")
     operation = meaning.operations.get(value, "")
-    way = next((way for way in _WHOLE if purpose.way.startswith(way)), None)
-    if made is None or way is None or meaning.moves or not operation:
+    known = purpose.way.startswith((ROWS, STREAM, *FOLDS))
+    if made is None or not known or meaning.moves or not operation:
         return None
     results = {f"{name}_out" for name, of in meaning.results.items() if of == value}
     word = operation.partition(".")[0]
     taught = known_operations().get(operation)
-    index = _WHOLE[way].get(made[2])
+    by_rows = purpose.way.startswith(ROWS) or "rows" in purpose.parameters
+    index = (_OF_ROWS if by_rows else _OF_ELEMENTS).get(made[2])
     if made[1] not in {value, *results} or index is None:
         return None
     if taught is None or [word] not in taught.instructions:

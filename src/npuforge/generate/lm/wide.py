@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 
 from npuforge.generate.lm.meaning import Meaning
-from npuforge.generate.lm.purpose import ROWS, STREAM, Purpose
+from npuforge.generate.lm.purpose import FOLDS, ROWS, STREAM, Purpose
 from npuforge.generate.lm.quoted import about, indentation, is_quote
 
 _BUFFER = re.compile(r"^ +(\w+) = tl\.alloc_(?:ub\(.*dtype=tl\.float32|mask\(.*)\)$")
@@ -25,7 +25,7 @@ def cast_first(body: str, last: str, purpose: Purpose, meaning: Meaning) -> str 
     """What must stand instead of the last line of a kernel's body, the buffer of a value: the casts
     that are missing, and then that line."""
     made = _BUFFER.match(last)
-    if made is None or meaning.moves or not purpose.way.startswith((ROWS, STREAM)):
+    if made is None or meaning.moves or not purpose.way.startswith((ROWS, STREAM, *FOLDS)):
         return None
     value = next((about(line) for line in reversed(body.splitlines()) if is_quote(line)), "")
     wanted = {value, *(f"{name}_out" for name, of in meaning.results.items() if of == value)}
