@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import pytest
 import torch
-from tests.generate.lm.taught import LETTERS, THOUGHT, Scale, Written, written
+from tests.generate.lm.taught import LETTERS, THOUGHT, Norm, Scale, Written, written
 
 from npuforge.generate.lm.course import Course
 from npuforge.generate.lm.doubts import Choice
@@ -142,3 +142,16 @@ def test_a_thought_that_cannot_be_helped_stays() -> None:
         course.take(0, ())
     assert LETTERS.text(course.tokens) == thought
     assert course.guide is guide
+
+
+def test_what_stands_before_a_line_that_cannot_be_written_is_doubted() -> None:
+    """The wrong operand is in a line that could stand; the one after it cannot."""
+    one = written(Norm(), torch.randn(7, 40), torch.ones(40))
+    outline = outlined(one.taught, schedules(one.planned))
+    thought = "".join(f"{line}\n" for line in ["<think>", *outline, "4.0 KB in, 1 KB out"])
+    answer = f"{thought}</think>\n{one.taught}"
+    course = Course(LETTERS, Guide(one.asked))
+    _gone(course, answer, {"tl.reduce_sum(v4_fold[:n], v": "2"})
+    assert "".join(map(chr, course.tokens)) == answer
+    assert course.refused >= 1
+    assert course.guide is not None

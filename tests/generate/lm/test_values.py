@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How values are computed: each to its end, by the instructions of its operation and no others."""
+
+from __future__ import annotations
+
+import pytest
+
+from npuforge.generate.lm.finished import unfinished
+from npuforge.generate.lm.meaning import Meaning
+from npuforge.generate.lm.purpose import ROWS, Purpose
+
+_ASKED = Meaning.read("""\
+xa: float32[na, nb]
+xb: float32[nb]
+where na=8, nb=64
+v0 = mean.dim(xa, [-1], True): float32[na, 1]
+v1 = sub.Tensor(xa, v0): float32[na, nb]
+v2 = var.correction(xa, [-1], correction=0, keepdim=True): float32[na, 1]
+v3 = rsqrt(v2): float32[na, 1]
+v4 = mul.Tensor(v1, v3): float32[na, nb]
+v5 = native_layer_norm(v4, [nb], xb, xb, 1e-05): float32[na, nb] float32[na, 1] float32[na, 1]
+v6 = getitem(v5, 0): float32[na, nb]
+v7 = full([], 0.04, dtype=float32): float32[]
+v8 = sub.Tensor(v7, 1): float32[]
+return v6, v3, v8
+""")
+_IN = "            "
+_QUOTED = f"{_IN}# v2 = var.correction(xa, [-1], correction=0, keepdim=True): float32[na, 1]\n"
+
+
+def _said(*lines: str) -> str | None:
+    program = "def op():\n" + "".join(f"{_IN}{line}\n" for line in lines)
+    return _ASKED.of(program)
+
+
+@pytest.mark.parametrize(
+    ("lines", "reason"),
+    [
+        (("tl.sqrt(t0[:n], v2[:n])", "tl.div(v3[:n], 1.0, t0[:n])"), None),
+        (
+            ("tl.sqrt(t0[:n], v2[:n])", "tl.div(t1[:n], 1.0, t0[:n])", "tl.sqrt(v3[:n], t1[:n])"),
+            "rsqrt is not done by sqrt, div, sqrt",
+        ),
+        (
+            ("# v3 = rsqrt(v2): float32[na, 1]", "tl.sqrt(t0[:n], v2[:n])",
+             "tl.sqrt(t1[:n], t0[:n])"),
+            "rsqrt is not done by sqrt, sqrt",
+        ),
+        (("tl.fill(t0[:1], 0.04)", "tl.sub(v8[:1], t0[:1], 1.0)"), None),
+        (("tl.fill(t0[:1], 0.0)", "tl.sub(v8[:1], t0[:1], 1.0)"), "v8 is made of 0.04"),
+    ],
+)  # fmt: skip
+def test_operations_are_done_as_they_were_taught(lines: tuple[str, ...], reason: str) -> None:
+    assert _said(*lines) == reason
+
+
+def test_one_of_several_results_is_done_in_its_own_way() -> None:
+    norm = [
+        "tl.reduce_sum(v6_fold[:n], v4[:n, :], axis=1)",
+        "tl.div(t0[:n], v6_fold[:n], float(cols))",
+        "tl.sub(t1[:n, :], v4[:n, :], t0[:n, None])",
+        "tl.mul(t2[:n, :], t1[:n, :], t1[:n, :])",
+        "tl.reduce_sum(v6_fold_[:n], t2[:n, :], axis=1)",
+        "tl.div(t3[:n], v6_fold_[:n], float(cols))",
+        "tl.add(t4[:n], t3[:n], 1e-05)",
+        "tl.sqrt(t5[:n], t4[:n])",
+        "tl.div(t6[:n], 1.0, t5[:n])",
+        "tl.mul(t7[:n, :], t1[:n, :], t6[:n, None])",
+        "tl.mul(t8[:n, :], t7[:n, :], xb_in[:])",
+        "tl.add(y0_out[:n, :], t8[:n, :], xb_in[:])",
+    ]
+    assert _said(*norm) is None
+    without_root = [line.replace("t5", "t4") for line in norm if "sqrt" not in line]
+    assert "native_layer_norm[0] is not done by" in str(_said(*without_root))
+
+
+@pytest.mark.parametrize(
+    ("lines", "reason"),
+    [
+        (("tl.mul(t0[:n, :], v1[:n, :], v1[:n, :])",), None),
+        (("tl.sub(t0[:n, :], xa_in[:n, :], v0[:n, None])",), None),
+        (("tl.sub(t0[:n, :], v1[:n, :], v0[:n, None])",), "v1 deviates from a mean as it is"),
+        (
+            ("tl.mul(t0[:n, :], xa_in[:n, :], xa_in[:n, :])",
+             "tl.reduce_sum(v2_fold[:n], t0[:n, :], axis=1)",
+             "tl.div(v2[:n], v2_fold[:n], float(cols))"),
+            "v2 is made of deviations from a mean",
+        ),
+    ],
+)  # fmt: skip
+def test_a_variance_is_made_of_deviations(lines: tuple[str, ...], reason: str | None) -> None:
+    assert _said(_QUOTED.strip(), *lines) == reason
+
+
+def test_nothing_on_the_way_is_left_out() -> None:
+    """Neither the mean nor the root of what is multiplied was computed."""
+    reason = _said("tl.mul(v4[:n, :], v1[:n, :], xa_in[:n, :])")
+    assert reason == "v4 is made of v3 too"
+    assert _said("tl.mul(v4[:n, :], v1[:n, :], v3[:n, None])") is None
+
+
+def test_sums_over_rounds_and_places_are_for_any_value() -> None:
+    quote = "# v3 = rsqrt(v2): float32[na, 1]"
+    assert _said(quote, "tl.add(t0[:n, :], t0[:n, :], v4[:n, :])") is None
+    place = "t1 = tl.alloc_ub((tile, cols), dtype=tl.int32)"
+    assert _said(quote, place, "tl.add(t1[:n, :], t0[:n, :], v4[:n, None])") is None
+    assert _said(quote, "tl.add(t1[:n, :], t0[:n, :], v4[:n, :])") == "v3 is not made of v4"
+
+
+@pytest.mark.parametrize(
+    ("reads", "buffer", "fine"),
+    [("xa", "t0", False), ("xa", "v3", True), ("xa", "y1_out", True), ("w0", "t0", True)],
+)
+def test_a_value_is_finished_before_the_next_is_begun(reads: str, buffer: str, fine: bool) -> None:
+    purpose = Purpose(ROWS, reads=[reads], computes=["v3", "v4"], leaves={"y1": None})
+    body = f"op():\n        with tl.compute():\n{_IN}# v3 = rsqrt(v2): float32[na, 1]\n"
+    body += f"{_IN}{buffer} = tl.alloc_ub(tile, dtype=tl.float32)\n"
+    following = "# v4 = mul.Tensor(v1, v3): float32[na, nb]"
+    for last in (f"{_IN}{following}", "        with tl.copyout():"):
+        said = unfinished(f"{body}{last}\n", last, purpose, _ASKED)
+        assert said == (None if fine else "v3 is not finished")
