@@ -75,6 +75,9 @@ def test_a_size_without_a_name_is_given_one() -> None:
     assert lines[1] == thought.splitlines()[-1]
     again = "\n".join([*thought.splitlines()[:2], *lines]) + "\n"
     assert guide.line(again).keep
+    many = ", ".join(f"e{number} = {number} * nb" for number in range(1, 12))
+    taken = thought.replace("e2 = nb * nc", many)
+    assert guide.line(taken).then.splitlines()[0].endswith("e12 = na * nc")
     assert Intent.read(again).kernels["op"].rooms == {"w0": ["2", "na", "nc"]}
 
 

@@ -13,7 +13,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from itertools import takewhile
+from itertools import count, takewhile
 
 from npuforge.generate.lm.blocks import read_enough
 from npuforge.generate.lm.buffers import misshapen, overrun
@@ -172,10 +172,12 @@ class Intent:
         if about is None or purpose is None or " -> " not in about[2] or not purpose.parameters:
             return None
         size = uncounted_part(purpose)
-        names = (f"e{number}" for number in range(1, 9))
+        if size is None:
+            return None
+        names = (f"e{number}" for number in count(1))
         free = next(name for name in names if name not in purpose.parameters)
         counted = ", ".join(f"{name} = {said}" for name, said in purpose.parameters.items())
-        return f"{about[1]}: {counted}, {free} = {size}\n{last}" if size is not None else None
+        return f"{about[1]}: {counted}, {free} = {size}\n{last}"
 
     def counting(self, last: str, meaning: Meaning) -> str | None:
         """What must stand before the last line, where a stream counts in nothing and computes more
