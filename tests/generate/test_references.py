@@ -93,3 +93,32 @@ def test_whole_numbers_at_the_sizes_asked_for(tmp_path: Path) -> None:
     assert list(given) == ["index"]
     assert given["index"].shape == (32,)
     assert given["index"].data.min() >= 40
+
+
+GRADIENT = """
+import torch
+
+class Model(torch.nn.Module):
+    def forward(self, x, dy):
+        with torch.enable_grad():
+            y = torch.tanh(x)
+            return torch.autograd.grad(y, x, dy)[0]
+
+def get_inputs():
+    return [torch.rand(8, 40, requires_grad=True), torch.rand(8, 40)]
+
+def get_init_inputs():
+    return []
+"""
+
+
+def test_a_module_may_ask_for_the_gradient_of_an_input(tmp_path: Path) -> None:
+    """In cases of other sizes and other values too."""
+    path = tmp_path / "gradient.py"
+    path.write_text(GRADIENT)
+    with ModuleSession(path, then=WORKER) as session:
+        cases = choose(session.graph)
+        references = References(session, cases)
+        answers = [references.answer(number) for number in range(len(cases))]
+    assert len({answer.sources[0].shape for answer in answers if answer.error is None}) > 1
+    assert [answer.error for answer in answers if answer.error] == []

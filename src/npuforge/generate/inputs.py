@@ -43,10 +43,12 @@ class _Call:
 
 @dataclass
 class Example:
-    """What the recording run found: shapes by position, and the calls in order."""
+    """What the recording run found: shapes by position, the calls in order, and the inputs whose
+    gradients the module may ask for."""
 
     shapes: dict[int, Shape]
     calls: list[_Call]
+    differentiated: set[int]
 
 
 class _Recorder(TorchFunctionMode):
@@ -152,12 +154,14 @@ def recorded(get_inputs: Callable[[], Sequence[Any]]) -> Example | None:
     except Exception:  # it looks at its data
         return None
     shapes: dict[int, Shape] = {}
+    differentiated: set[int] = set()
     for position, value in enumerate(inputs):
         if isinstance(value, torch.Tensor):
             shapes[position] = tuple(value.shape)
+            differentiated |= {position} if value.requires_grad else set()
             for number in recorder.origins.get(id(value), ()):
                 recorder.calls[number].inputs.append(position)
-    return Example(shapes, recorder.calls)
+    return Example(shapes, recorder.calls, differentiated)
 
 
 def seed(number: int) -> None:
@@ -173,6 +177,11 @@ class InputMaker:
         self.get_inputs = get_inputs
         self.example = recorded(get_inputs)
         self._sample: list[Any] | None = None
+
+    @property
+    def differentiated(self) -> set[int]:
+        """Inputs whose gradients the module may ask for."""
+        return self.example.differentiated if self.example is not None else set()
 
     def make(
         self, shapes: Mapping[int, Shape], numbers: Mapping[int, int], number: int

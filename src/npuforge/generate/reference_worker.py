@@ -151,15 +151,17 @@ class Answerer:
 
     def _run(self, model: Any, inputs: list[Any]) -> list[Any]:
         given = [_copied(value) for value in inputs]
+        for place in self.maker.differentiated:
+            given[place].requires_grad_()
         making.seed(0)
         with torch.no_grad():
             made = model(*given)
-        outputs = [value for value in tree_leaves(made) if isinstance(value, torch.Tensor)]
+        outputs = [one.detach() for one in tree_leaves(made) if isinstance(one, torch.Tensor)]
         found: list[Any] = []
         for result in self.results:
             match result:
                 case {"input": place}:
-                    found.append(given[place])
+                    found.append(given[place].detach())
                 case {"state": name}:
                     found.append(_state(model, name))
                 case _:
