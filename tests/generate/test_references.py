@@ -101,11 +101,12 @@ import torch
 class Model(torch.nn.Module):
     def forward(self, x, dy):
         with torch.enable_grad():
-            y = torch.tanh(x)
-            return torch.autograd.grad(y, x, dy)[0]
+            gate, value = torch.chunk(x, 2, dim=-1)
+            y = torch.nn.functional.gelu(gate) * value
+            return torch.autograd.grad(outputs=y, inputs=x, grad_outputs=dy)[0]
 
 def get_inputs():
-    return [torch.rand(8, 40, requires_grad=True), torch.rand(8, 40)]
+    return [torch.rand(8, 80, requires_grad=True), torch.rand(8, 40)]
 
 def get_init_inputs():
     return []

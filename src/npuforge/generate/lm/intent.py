@@ -243,7 +243,7 @@ class Intent:
             result = meaning.results.get(name)
             if result is not None and result not in {*purpose.computes, *named}:
                 return f"{name} is {result}, which is not computed"
-        return None
+        return _unlisted(purpose, meaning)
 
     def _early(self, purpose: Purpose, named: set[str], meaning: Meaning) -> str | None:
         """A value that is computed before something that it is made of."""
@@ -397,6 +397,17 @@ def _needless(purpose: Purpose, meaning: Meaning) -> str | None:
     computed = [] if meaning.shapes_alone else purpose.computes
     found = (one for one in (*named, *computed) if one not in needed)
     return next((f"nothing that is left is made of {one}" for one in found), None)
+
+
+def _unlisted(purpose: Purpose, meaning: Meaning) -> str | None:
+    """A part of something that is needed for what a kernel leaves, and that it does not name."""
+    left = [meaning.results.get(name, "") for name in purpose.leaves]
+    known = meaning.lines.keys() >= {*purpose.reads, *left} and not meaning.shapes_alone
+    if not known or not purpose.computes or not purpose.way.startswith((ROWS, STREAM)):
+        return None
+    needed = (one for value in left for one in meaning.between(value, ()))
+    found = (one for one in needed if meaning.picks(one) and one not in purpose.computes)
+    return next((f"{one} is needed too" for one in found), None)
 
 
 def _extents(result: str, meaning: Meaning) -> list[str]:
