@@ -20,9 +20,8 @@ from npuforge.generate.lm.worked_on import is_repeated
 _ALLOCATED = re.compile(r"^ +(\w+) = tl\.alloc_(?:ub|mask)\((\(.*?\)|\w+)", re.MULTILINE)
 _SHAPES = {
     ROWS: re.compile(r"\(tile, \w+\)|tile|cols|\d+|[ne]\w{1,2}"),
-    STREAM: re.compile(
-        r"\(tile, 1\)|tile|\d+|[ne]\w{1,2}"
-    ),  # elements in steps are read in rows of one
+    # Elements in steps are read in rows of one.
+    STREAM: re.compile(r"\(tile, 1\)|tile|\d+|[ne]\w{1,2}"),
 }
 _NAMED = re.compile(r"\w+")
 _PART = re.compile(r"\b(\w+)\[:(\w+)\]")

@@ -247,10 +247,12 @@ def _with_line(thoughts: list[str], kernel: str, line: str) -> str:
 
 def _idle_cast(last: str, kernel: str) -> Advice:
     said = idle(last, kernel)
-    right = straight(kernel) if said is not None else None
+    if said is None:
+        return _FINE
+    right = straight(kernel)
     if right is None:
-        return _advice(said)
-    return Advice(keep=False, then=right, reason=said or "", lines=DETOUR)
+        return Advice(keep=False, reason=said)
+    return Advice(keep=False, then=right, reason=said, lines=DETOUR)
 
 
 def _advice(wrong: str | None) -> Advice:

@@ -12,7 +12,7 @@ import re
 
 from npuforge.generate.lm.meaning import Meaning
 from npuforge.generate.lm.purpose import ROWS, STREAM, Purpose
-from npuforge.generate.lm.quoted import about, indentation, is_quote
+from npuforge.generate.lm.quoted import about, indentation, is_quote, last_quoted
 
 _BUFFER = re.compile(r"^( +)(v\d+) = (tl\.alloc_ub\(.*\))$")
 _ROUNDED = re.compile(r"^ +(\w+_out) = tl\.alloc_ub\(.*dtype=tl\.b?float16\)$")
@@ -40,8 +40,10 @@ def left_first(body: str, last: str, purpose: Purpose, meaning: Meaning) -> str 
     if last.endswith(_COPYOUT):
         return _rounded(body, last, purpose, meaning)
     made = _BUFFER.match(last)
-    value = next((about(line) for line in reversed(body.splitlines()) if is_quote(line)), "")
-    if made is None or made[2] != value or not made[3].endswith(f"{_type(value, meaning)})"):
+    value = last_quoted(body)
+    if made is None or made[2] != value or value not in meaning.lines:
+        return None
+    if not made[3].endswith(f"{meaning.dtype(value)})"):
         return None
     names = [name for name in purpose.leaves if meaning.results.get(name) == value]
     if not names or f" {names[0]}_out = " in body:
@@ -63,14 +65,12 @@ def _rounding(name: str, value: str, body: str, meaning: Meaning) -> list[str]:
     """The lines that round a value to a result of 16 bits, if it is there."""
     room = re.search(rf"^ +{value} = tl\.alloc_ub\((.*), dtype=tl\.float32\)$", body, re.MULTILINE)
     part = re.search(rf"^ +tl\.\w+\({value}(\[.*?\]),", body, re.MULTILINE)
-    kind = _type(value, meaning)
-    if not value or room is None or part is None or not kind.endswith("float16"):
+    if value not in meaning.lines or room is None or part is None:
+        return []
+    kind = meaning.dtype(value)
+    if not kind.endswith("float16"):
         return []
     return [
         f"{name}_out = tl.alloc_ub({room[1]}, dtype=tl.{kind})",
         f'tl.cast({name}_out{part[1]}, {value}{part[1]}, round="rint")',
     ]
-
-
-def _type(value: str, meaning: Meaning) -> str:
-    return meaning.lines.get(value, "").rpartition("): ")[2].partition("[")[0]

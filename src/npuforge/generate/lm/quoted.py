@@ -119,6 +119,11 @@ def about(quote: str) -> str:
     return re.split(r"\W", quote.partition(MARK)[2], maxsplit=1)[0]
 
 
+def last_quoted(body: str) -> str:
+    """The tensor or value that was quoted last in a kernel's body; nothing where none was."""
+    return next((about(line) for line in reversed(body.splitlines()) if is_quote(line)), "")
+
+
 def is_quote(line: str) -> bool:
     return line.lstrip().startswith(MARK)
 

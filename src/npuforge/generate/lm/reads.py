@@ -162,7 +162,7 @@ def _read_one(name: str, purpose: Purpose, meaning: Meaning, how: str = "") -> l
     place = _place(name, purpose, meaning)
     return [
         f"{MARK}{line}",
-        f"{buffer} = tl.alloc_ub(8, dtype=tl.{_dtype(line)}{how})",
+        f"{buffer} = tl.alloc_ub(8, dtype=tl.{meaning.dtype(name)}{how})",
         f"tl.load({name} + {place}, {buffer}[:1])" if place else f"tl.load({name}, {buffer}[:1])",
     ]
 
@@ -174,10 +174,6 @@ def _place(name: str, purpose: Purpose, meaning: Meaning) -> int | None:
     picks = {meaning.lines[one] for one in purpose.computes if meaning.is_number(one)}
     found = [_PICK.search(line) for line in picks if f"({name}, " in line]
     return int(found[0][1]) if len(found) == 1 and found[0] is not None else None
-
-
-def _dtype(line: str) -> str:
-    return line.partition(": ")[2].partition("[")[0]
 
 
 def _plain_numbers(purpose: Purpose, meaning: Meaning) -> list[str] | None:
@@ -213,7 +209,7 @@ def _taken_out(ones: Iterable[str], meaning: Meaning, first: int = 1) -> list[st
     lines: list[str] = []
     for place, name in enumerate(ones, first):
         buffer = f"{name}_in"
-        if _dtype(meaning.lines[name]).endswith("float16"):
+        if meaning.dtype(name).endswith("float16"):
             wide = f"{name}_wide"
             lines += [
                 f"{wide} = tl.alloc_ub(8, dtype=tl.float32)",

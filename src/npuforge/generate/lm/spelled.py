@@ -30,9 +30,10 @@ def _common(node: Node, types: dict[str, TensorType]) -> Iterator[Node]:
         yield replace(node, op=_BY_A_NUMBER[node.op])
         return
     held = node.args[0] if node.op == _BETWEEN else None
-    given = [*node.args[1:], *node.kwargs.values()]
     bounds = [
-        (op, bound) for op, bound in zip(_BOUNDS, given, strict=False) if isinstance(bound, Ref)
+        (op, bound)
+        for op, bound in zip(_BOUNDS, node.args[1:], strict=False)
+        if isinstance(bound, Ref)
     ]
     # The bounds must neither be larger than what they hold nor of another type.
     alike = isinstance(held, Ref) and types.get(held.ref) == node.type

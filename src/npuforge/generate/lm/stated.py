@@ -11,7 +11,7 @@ import re
 
 from npuforge.generate.lm.meaning import Meaning, known_operations
 from npuforge.generate.lm.purpose import FOLDS, ROWS, STREAM, Purpose
-from npuforge.generate.lm.quoted import about, indentation, is_quote
+from npuforge.generate.lm.quoted import indentation, last_quoted
 from npuforge.generate.lm.single import arguments
 
 _MADE = re.compile(r"^ +(\w+) = tl\.alloc_ub\((\(.*?\)|\w+), dtype=tl\.float32\)$")
@@ -29,7 +29,7 @@ def instruction(body: str, purpose: Purpose, meaning: Meaning) -> str | None:
     """What must stand instead of the last line of a kernel's body, right after a value's buffer."""
     lines = body.rstrip("\n").splitlines()
     made = _MADE.match(lines[-2]) if len(lines) > 1 else None
-    value = next((about(line) for line in reversed(lines) if is_quote(line)), "")
+    value = last_quoted(body)
     operation = meaning.operations.get(value, "")
     known = purpose.way.startswith((ROWS, STREAM, *FOLDS))
     if made is None or not known or meaning.moves or not operation:

@@ -13,7 +13,7 @@ import re
 
 from npuforge.generate.lm.meaning import Meaning
 from npuforge.generate.lm.purpose import FOLDS, ROWS, STREAM, Purpose
-from npuforge.generate.lm.quoted import about, indentation, is_quote
+from npuforge.generate.lm.quoted import indentation, last_quoted
 
 _BUFFER = re.compile(r"^ +(\w+) = tl\.alloc_(?:ub\(.*dtype=tl\.float32|mask\(.*)\)$")
 _SHORT = re.compile(r": b?float16\[")
@@ -27,7 +27,7 @@ def cast_first(body: str, last: str, purpose: Purpose, meaning: Meaning) -> str 
     made = _BUFFER.match(last)
     if made is None or meaning.moves or not purpose.way.startswith((ROWS, STREAM, *FOLDS)):
         return None
-    value = next((about(line) for line in reversed(body.splitlines()) if is_quote(line)), "")
+    value = last_quoted(body)
     wanted = {value, *(f"{name}_out" for name, of in meaning.results.items() if of == value)}
     if made[1] not in wanted or not meaning.operations.get(value) or not meaning.computes(value):
         return None
