@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from npuforge.generate.lm.blocks import read_enough
+from npuforge.generate.lm.blocks import foreign, read_enough
 from npuforge.generate.lm.guide import Guide
 from npuforge.generate.lm.intent import Intent
 from npuforge.generate.lm.meaning import Meaning
@@ -29,6 +29,11 @@ def test_a_block_that_reads_is_over_where_something_is_computed() -> None:
     assert said == f"        with tl.compute():\n{_VALUE}"
     again = "            # xa: float32[na, nb]"
     assert read_enough(f"{_BLOCK}{again}\n", again, purpose, _ASKED) == "        with tl.compute():"
+    other = "            w1_in = tl.alloc_ub(tile, dtype=tl.float32)"
+    assert read_enough(f"{_BLOCK}{other}\n", other, purpose, _ASKED) == "        with tl.compute():"
+    assert foreign(other, purpose) == "w1 is not read"
+    more = Purpose(ROWS, reads=["xa", "w1", "w2"], computes=["v0"])
+    assert foreign(other, more) is None
     computing = f"{_BLOCK}        with tl.compute():\n{_VALUE}\n"
     assert read_enough(computing, _VALUE, purpose, _ASKED) is None
     left = Purpose(ROWS, reads=["xa", "w0"], computes=["v0"])

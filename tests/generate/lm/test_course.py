@@ -155,3 +155,13 @@ def test_what_stands_before_a_line_that_cannot_be_written_is_doubted() -> None:
     assert "".join(map(chr, course.tokens)) == answer
     assert course.refused >= 1
     assert course.guide is not None
+
+
+def test_what_is_given_is_not_doubted(scale: Written) -> None:
+    """The model would have had another loop, and goes wrong in a line after it."""
+    outline = outlined(scale.taught, schedules(scale.planned))
+    thought = "".join(f"{line}\n" for line in ["<think>", *outline, "4.0 KB in, 1 KB out"])
+    answer = f"{thought}</think>\n{scale.taught}"
+    course = Course(LETTERS, Guide(scale.asked))
+    _gone(course, answer, {"start = first + t * ": "n", "tl.exp(v0[:m], xa": "w"})
+    assert "".join(map(chr, course.tokens)) == answer

@@ -99,10 +99,11 @@ class Course:
     def take(self, drawn: int, choices: Sequence[Choice]) -> tuple[int, int]:
         """A token was drawn: the one to go on with, and how many before it are taken back."""
         self.taken += 1
-        token = self._given.popleft() if self._given else drawn
+        own = not self._given
+        token = drawn if own else self._given.popleft()
         given = bool(self._given)
         self.tokens.append(token)
-        self._choices.append(choices)
+        self._choices.append(choices if own else ())  # what is given is not doubted
         if token == self.words.end:
             return self._judged(self.guide.end if self.guide else None, ended=True)
         if token == self.words.newline:

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import count, takewhile
 
-from npuforge.generate.lm.blocks import read_enough
+from npuforge.generate.lm.blocks import foreign, read_enough
 from npuforge.generate.lm.buffers import misshapen, overrun
 from npuforge.generate.lm.casts import wide_already
 from npuforge.generate.lm.counted import elements_of, extents_of
@@ -341,8 +341,8 @@ class Intent:
             return f"{kernel} leaves {min(missing)} too" if missing else None
         if (load := LOAD.match(last)) is not None and purpose.tensor(load[1]) not in purpose.reads:
             return f"{kernel} does not read {load[1]}"
-        if (far := misplaced(last, purpose)) is not None:
-            return far
+        if (wrong := misplaced(last, purpose) or foreign(last, purpose)) is not None:
+            return wrong
         store = _STORE.match(last)
         if store is not None and purpose.tensor(store[1]) not in purpose.leaves:
             return f"{kernel} does not leave {store[1]}"
