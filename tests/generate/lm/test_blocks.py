@@ -7,8 +7,8 @@ import pytest
 
 from npuforge.generate.lm.blocks import foreign, read_enough
 from npuforge.generate.lm.guide import Guide
-from npuforge.generate.lm.intent import Intent
 from npuforge.generate.lm.meaning import Meaning
+from npuforge.generate.lm.outline import Outline
 from npuforge.generate.lm.purpose import ROWS, Purpose, note
 from npuforge.generate.lm.rooms import misplaced, uncounted_part
 
@@ -83,7 +83,7 @@ def test_a_size_without_a_name_is_given_one() -> None:
     many = ", ".join(f"e{number} = {number} * nb" for number in range(1, 12))
     taken = thought.replace("e2 = nb * nc", many)
     assert guide.line(taken).then.splitlines()[0].endswith("e12 = na * nc")
-    assert Intent.read(again).kernels["op"].rooms == {"w0": ["2", "na", "nc"]}
+    assert Outline.read(again).kernels["op"].rooms == {"w0": ["2", "na", "nc"]}
 
 
 @pytest.mark.parametrize(

@@ -22,9 +22,10 @@ from npuforge.generate.lm.form import complete
 from npuforge.generate.lm.grammar import ENDED, THINK
 from npuforge.generate.lm.heads import filled
 from npuforge.generate.lm.inline import hoisted
-from npuforge.generate.lm.intent import Intent, is_number, is_said, outline_in
+from npuforge.generate.lm.intent import Intent
 from npuforge.generate.lm.literals import renumbered, unknown_numbers
 from npuforge.generate.lm.meaning import SHARED, Meaning
+from npuforge.generate.lm.outline import Outline, is_number, is_said, outline_in
 from npuforge.generate.lm.quoted import ALLOCATION, MARK, about, indentation, is_quote
 from npuforge.generate.lm.task import OPERATOR
 from npuforge.lower.compiler import lower
@@ -84,7 +85,7 @@ class Guide:
             return self._thought(before)
         beginning = outline_in(before), program
         if beginning not in self._said:
-            intent = Intent.read(before).sound(self._meaning)
+            intent = Intent(Outline.read(before).sound(self._meaning))
             self._said[beginning] = self._on(program, intent)
         return self._said[beginning]
 
@@ -98,7 +99,7 @@ class Guide:
 
     def _thought(self, before: str) -> Advice:
         """On a reasoning that ends here: without numbers it had none to be held against."""
-        missing = Intent.read(before).missing(self._meaning)
+        missing = Outline.read(before).missing(self._meaning)
         if missing is not None and not any(is_number(line) for line in before.splitlines()):
             return Advice(keep=False, reason=missing, thought=True)
         return Advice(then=_BEGINNING)
@@ -107,23 +108,23 @@ class Guide:
         last = before.rstrip("\n").rpartition("\n")[2]
         if before.count("\n") > _MOST_THOUGHTS or last.startswith((" ", "@", "def ")):
             return Advice(keep=False, then=f"{ENDED}\n{_BEGINNING}", reason="no thought")
-        intent = Intent.read(before)
-        if (alone := intent.uncounting(last, self._meaning)) is not None:
+        outline = Outline.read(before)
+        if (alone := outline.uncounting(last, self._meaning)) is not None:
             return Advice(keep=False, then=f"{alone}\n", reason="nothing to count", lines=2)
-        said = intent.thought(last, self._meaning)
-        if said is None and (count := intent.counting(last, self._meaning)) is not None:
+        said = outline.thought(last, self._meaning)
+        if said is None and (count := outline.counting(last, self._meaning)) is not None:
             return Advice(keep=False, then=f"{count}\n{last}\n", reason="elements to count")
-        if said is None and (named := intent.naming(last)) is not None:
+        if said is None and (named := outline.naming(last)) is not None:
             return Advice(keep=False, then=f"{named}\n", reason="a size without a name", lines=2)
         begun = last != THINK and last in outline_in(before)
         if said is None and begun and not is_said(last):
             said = "nothing that an outline says"
         if said is None:
             return _FINE
-        if is_number(last) and (whole := intent.completed(self._meaning)) is not None:
+        if is_number(last) and (whole := outline.completed(self._meaning)) is not None:
             again = _with_line(before.splitlines()[:-1], *whole)
             return Advice(keep=False, then=again, reason=said, lines=again.count("\n") + 1)
-        instead = intent.repaired(last, self._meaning)
+        instead = outline.repaired(last, self._meaning)
         then = f"{instead}\n" if instead else ""
         return Advice(keep=False, then=then, reason=said, thought=True)
 

@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The outline that a reasoning begins with, held against the question.
+
+`op: rows = na * nb, cols = nc` and `op: xa, xb -> v0, v1 -> w0 = v1: float32[na, nb]` settle what a
+kernel counts in, what it reads, computes and leaves. A value must follow from what is read; values
+of a kernel that takes whole rows have as many elements as a row, all rows, or one of each, and come
+after those they are made of; what is asked for is left by some kernel. What follows from the rest
+is given.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from itertools import count, takewhile
+
+from npuforge.generate.lm.counted import elements_of, extents_of
+from npuforge.generate.lm.meaning import SHARED, Meaning
+from npuforge.generate.lm.purpose import ROWS, STREAM, Purpose, note
+from npuforge.generate.lm.reads import is_shared, late
+from npuforge.generate.lm.rooms import uncounted_part
+from npuforge.generate.lm.worked_on import uncounted
+
+_ABOUT = re.compile(r"^(\w+): (.*)$")
+_SAID = re.compile(r"^\w+: ([A-Z]|.* -> |[a-z]\w*(:| =) )")
+_TRAFFIC = re.compile(r"^\S+ \w+ in, ")
+
+
+def outline_in(thoughts: str) -> tuple[str, ...]:
+    """The lines of a reasoning that say what kernels are for: those before numbers begin."""
+    return tuple(takewhile(lambda line: not is_number(line), thoughts.splitlines()))
+
+
+def is_said(line: str) -> bool:
+    """Whether a line of an outline says something of a kernel: its way, what it counts in, what it
+    works on or how large a tensor is."""
+    return _SAID.match(line) is not None
+
+
+def is_number(line: str) -> bool:
+    """Whether a line of a reasoning is the first that has numbers."""
+    return _TRAFFIC.match(line) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """The reasoning of an answer so far, by the kernels that it speaks of."""
+
+    kernels: Mapping[str, Purpose]
+
+    @classmethod
+    def read(cls, thoughts: str) -> Outline:
+        kernels: dict[str, Purpose] = {}
+        for line in outline_in(thoughts):
+            if (about := _ABOUT.match(line)) is not None:
+                note(kernels.setdefault(about[1], Purpose()), about[2])
+        return cls(kernels)
+
+    def sound(self, meaning: Meaning) -> dict[str, Purpose]:
+        """The kernels of which nothing wrong is said: nothing is held against the others."""
+        return {
+            name: one
+            for name, one in self.kernels.items()
+            if not one.leaves or self._wrong(one, meaning) is None
+        }
+
+    def thought(self, last: str, meaning: Meaning) -> str | None:
+        """What is wrong with the last line of the reasoning."""
+        if is_number(last):
+            return self.missing(meaning)
+        about = _ABOUT.match(last)
+        if about is None or " -> " not in about[2]:
+            return None
+        purpose = self.kernels.get(about[1])
+        if purpose is None:
+            return None
+        return self._wrong(purpose, meaning)
+
+    def missing(self, meaning: Meaning) -> str | None:
+        """A result that no kernel leaves."""
+        left = {name for one in self.kernels.values() for name in one.leaves}
+        left |= {text for one in self.kernels.values() for text in one.parameters.values()}
+        found = [name for name in meaning.results if name not in left]
+        return f"nothing leaves {found[0]}" if found and self.kernels else None
+
+    def _wrong(self, purpose: Purpose, meaning: Meaning) -> str | None:
+        return (
+            self._unfounded(purpose, meaning)
+            or uncounted(purpose, meaning)
+            or late(purpose, meaning)
+            or self._incomplete(purpose, meaning)
+            or _needless(purpose, meaning)
+        )
+
+    def repaired(self, last: str, meaning: Meaning) -> str | None:
+        """What must stand instead of a line that was refused, where nothing is left to choose: for
+        a kernel that takes rows or elements and leaves results alone, what it computes and reads
+        follows from these."""
+        about = _ABOUT.match(last)
+        purpose = self.kernels.get(about[1]) if about is not None else None
+        if about is None or purpose is None or " -> " not in about[2]:
+            return None
+        line = self._determined(about[1], list(purpose.leaves), meaning)
+        return line if line != last else None
+
+    def completed(self, meaning: Meaning) -> tuple[str, str] | None:
+        """A kernel, and what must stand instead of the line that says what it leaves, where nobody
+        leaves all that is asked for: everything if it is the only one, if not what is as large as
+        what it leaves. The last one that can is taken."""
+        left = {one for kernel in self.kernels.values() for one in kernel.leaves}
+        missing = [one for one in meaning.results if one not in left]
+        for name, purpose in reversed(list(self.kernels.items())):
+            sizes = [_extents(one, meaning) for one in purpose.leaves]
+            alone = len(self.kernels) == 1
+            added = [one for one in missing if alone or _extents(one, meaning) in sizes]
+            wanted = [one for one in meaning.results if one in purpose.leaves or one in added]
+            line = self._determined(name, wanted, meaning) if added else None
+            if line is not None:
+                return name, line
+        return None
+
+    def uncounting(self, last: str, meaning: Meaning) -> str | None:
+        """What must stand instead of the last two lines, where a stream counts in something and all
+        that it computes are single numbers: it counts in nothing."""
+        about = _ABOUT.match(last)
+        purpose = self.kernels.get(about[1]) if about is not None else None
+        if about is None or purpose is None or " -> " not in about[2] or meaning.moves:
+            return None
+        found = [elements_of(meaning.lines.get(one, "")) for one in purpose.computes]
+        single = bool(found) and all(elements == Counter() for elements in found)
+        if not purpose.way.startswith(STREAM) or not purpose.parameters or not single:
+            return None
+        alone = Outline({**self.kernels, about[1]: replace(purpose, parameters={})})
+        return alone._determined(about[1], list(purpose.leaves), meaning)
+
+    def naming(self, last: str) -> str | None:
+        """What must stand instead of the last two lines, where a kernel has no name for a size that
+        it needs."""
+        about = _ABOUT.match(last)
+        purpose = self.kernels.get(about[1]) if about is not None else None
+        if about is None or purpose is None or " -> " not in about[2] or not purpose.parameters:
+            return None
+        size = uncounted_part(purpose)
+        if size is None:
+            return None
+        names = (f"e{number}" for number in count(1))
+        free = next(name for name in names if name not in purpose.parameters)
+        counted = ", ".join(f"{name} = {said}" for name, said in purpose.parameters.items())
+        return f"{about[1]}: {counted}, {free} = {size}\n{last}"
+
+    def counting(self, last: str, meaning: Meaning) -> str | None:
+        """What must stand before the last line, where a stream counts in nothing and computes more
+        than single numbers."""
+        about = _ABOUT.match(last)
+        purpose = self.kernels.get(about[1]) if about is not None else None
+        if about is None or purpose is None or " -> " not in about[2] or meaning.moves:
+            return None
+        if not purpose.way.startswith(STREAM) or purpose.parameters:
+            return None
+        several = [one for one in purpose.computes if elements_of(meaning.lines.get(one, ""))]
+        if not several:
+            return None
+        axes = [one for one in extents_of(meaning.lines[several[-1]]) if one != "1"]
+        return f"{about[1]}: cols = {' * '.join(axes)}"
+
+    def _determined(self, kernel: str, leaves: list[str], meaning: Meaning) -> str | None:
+        """The line on what a kernel reads, computes and leaves, if it follows from the last."""
+        purpose = self.kernels[kernel]
+        left = {name for one in self.kernels.values() for name in one.leaves}
+        alone = left <= meaning.results.keys() and not any(n.endswith(SHARED) for n in self.kernels)
+        if not alone or not leaves or not purpose.way.startswith((ROWS, STREAM)):
+            return None
+        needed = {one for name in leaves for one in meaning.between(meaning.results[name], ())}
+        computes = [name for name in meaning.lines if name in needed and meaning.operations[name]]
+        reads = [name for name in meaning.lines if name in needed and name not in computes]
+        shared = [name for name in reads if is_shared(name, purpose, meaning)]
+        parts = [dict.fromkeys([*shared, *reads]), computes, leaves]
+        line = f"{kernel}: " + " -> ".join(", ".join(part) for part in parts if part)
+        again = Outline({**self.kernels, kernel: replace(purpose)})
+        note(again.kernels[kernel], line.partition(": ")[2])
+        return line if again.thought(line, meaning) is None else None
+
+    def _unfounded(self, purpose: Purpose, meaning: Meaning) -> str | None:
+        """What a kernel computes and cannot, with what it reads."""
+        left = self._left()
+        for name in purpose.reads:
+            if name not in meaning.lines and name not in left and name not in meaning.results:
+                return f"nothing leaves {name}"
+        named = self._named(purpose, meaning)
+        known = meaning.lines.keys() >= set(named)
+        if len(set(purpose.computes)) < len(purpose.computes):
+            return "a value is computed twice"
+        for value in purpose.computes:
+            if value not in meaning.lines:
+                return f"there is no {value}"
+            if not purpose.reads or not meaning.computes(value):
+                continue  # a constant, or something that is only looked at
+            missed = [one for one in meaning.between(value, named) if not meaning.operations[one]]
+            if missed and known:
+                return f"{value} is made of {missed[0]}"
+        return None
+
+    def _incomplete(self, purpose: Purpose, meaning: Meaning) -> str | None:
+        """A value that is needed for a result and that the kernel does not compute, or too late."""
+        named = set(self._named(purpose, meaning))
+        if not named <= meaning.lines.keys():
+            return None  # something that cannot be known
+        early = purpose.way.startswith((ROWS, STREAM)) and self._early(purpose, named, meaning)
+        if early:
+            return early
+        for name in purpose.leaves:
+            result = meaning.results.get(name)
+            if result is not None and result not in {*purpose.computes, *named}:
+                return f"{name} is {result}, which is not computed"
+        return _unlisted(purpose, meaning)
+
+    def _early(self, purpose: Purpose, named: set[str], meaning: Meaning) -> str | None:
+        """A value that is computed before something that it is made of."""
+        seen: set[str] = set()
+        for value in purpose.computes:
+            if value in meaning.lines and meaning.computes(value):
+                between = meaning.between(value, named | seen)
+                early = [one for one in between[1:] if meaning.computes(one)]
+                if early:
+                    return f"{value} is computed before {early[0]}"
+            seen.add(value)
+        return None
+
+    def _left(self) -> dict[str, str | None]:
+        """What kernels leave, and the values where they are named."""
+        left: dict[str, str | None] = {}
+        for one in self.kernels.values():
+            left |= dict.fromkeys(one.parameters.values()) | one.leaves
+        return left
+
+    def _named(self, purpose: Purpose, meaning: Meaning) -> list[str]:
+        """What a kernel reads, by the values that it stands for where these are known."""
+        left = self._left()
+        return [
+            name if name in meaning.lines else left.get(name) or meaning.results.get(name, name)
+            for name in purpose.reads
+        ]
+
+
+def _needless(purpose: Purpose, meaning: Meaning) -> str | None:
+    """A tensor that a kernel reads, or a value that it computes, for nothing that it leaves."""
+    left = [value or meaning.results.get(name) for name, value in purpose.leaves.items()]
+    known = all(one in meaning.lines for one in left)
+    if not known or not purpose.way.startswith((ROWS, STREAM)):
+        return None
+    needed = {one for value in left if value for one in meaning.between(value, ())}
+    named = (one for one in purpose.reads if one in meaning.lines)
+    computed = [] if meaning.shapes_alone else purpose.computes
+    found = (one for one in (*named, *computed) if one not in needed)
+    return next((f"nothing that is left is made of {one}" for one in found), None)
+
+
+def _unlisted(purpose: Purpose, meaning: Meaning) -> str | None:
+    """A part of something that is needed for what a kernel leaves, and that it does not name."""
+    left = [meaning.results.get(name, "") for name in purpose.leaves]
+    known = meaning.lines.keys() >= {*purpose.reads, *left} and not meaning.shapes_alone
+    if not known or not purpose.computes or not purpose.way.startswith((ROWS, STREAM)):
+        return None
+    needed = (one for value in left for one in meaning.between(value, ()))
+    found = (one for one in needed if meaning.picks(one) and one not in purpose.computes)
+    return next((f"{one} is needed too" for one in found), None)
+
+
+def _extents(result: str, meaning: Meaning) -> list[str]:
+    return extents_of(meaning.lines.get(meaning.results.get(result, ""), ""))
