@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 
+from npuforge.generate.lm.held import filled_part, room
 from npuforge.generate.lm.meaning import Meaning
 from npuforge.generate.lm.purpose import ROWS, STREAM, Purpose
 from npuforge.generate.lm.quoted import about, indentation, is_quote, last_quoted
@@ -63,14 +64,13 @@ def _rounded(body: str, last: str, purpose: Purpose, meaning: Meaning) -> str | 
 
 def _rounding(name: str, value: str, body: str, meaning: Meaning) -> list[str]:
     """The lines that round a value to a result of 16 bits, if it is there."""
-    room = re.search(rf"^ +{value} = tl\.alloc_ub\((.*), dtype=tl\.float32\)$", body, re.MULTILINE)
-    part = re.search(rf"^ +tl\.\w+\({value}(\[.*?\]),", body, re.MULTILINE)
-    if value not in meaning.lines or room is None or part is None:
+    shape, part = room(value, body, "float32"), filled_part(value, body)
+    if value not in meaning.lines or shape is None or part is None:
         return []
     kind = meaning.dtype(value)
     if not kind.endswith("float16"):
         return []
     return [
-        f"{name}_out = tl.alloc_ub({room[1]}, dtype=tl.{kind})",
-        f'tl.cast({name}_out{part[1]}, {value}{part[1]}, round="rint")',
+        f"{name}_out = tl.alloc_ub({shape}, dtype=tl.{kind})",
+        f'tl.cast({name}_out{part}, {value}{part}, round="rint")',
     ]

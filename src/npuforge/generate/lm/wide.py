@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 
+from npuforge.generate.lm.held import filled_part, mask_room, room
 from npuforge.generate.lm.meaning import Meaning
 from npuforge.generate.lm.purpose import FOLDS, ROWS, STREAM, Purpose
 from npuforge.generate.lm.quoted import indentation, last_quoted
@@ -47,25 +48,23 @@ def cast_first(body: str, last: str, purpose: Purpose, meaning: Meaning) -> str 
 
 def _number(name: str, body: str) -> list[str]:
     """The lines that make numbers of a mask, unless a kernel has them."""
-    room = re.search(rf"^ +{name} = tl\.alloc_mask\((.*)\)$", body, re.MULTILINE)
-    made = re.search(rf"^ +tl\.\w+\({name}(\[.*?\]),", body, re.MULTILINE)
-    if room is None or made is None or f" {name}_ = " in body:
+    shape, part = mask_room(name, body), filled_part(name, body)
+    if shape is None or part is None or f" {name}_ = " in body:
         return []
     return [
-        f"{name}_ = tl.alloc_ub({room[1]}, dtype=tl.float32)",
-        f"tl.select({name}_{made[1]}, {name}{made[1]}, 1.0, 0.0)",
+        f"{name}_ = tl.alloc_ub({shape}, dtype=tl.float32)",
+        f"tl.select({name}_{part}, {name}{part}, 1.0, 0.0)",
     ]
 
 
 def _mask(name: str, body: str) -> list[str]:
     """The lines that make a mask of numbers which say what is true, unless a kernel has them."""
-    room = re.search(rf"^ +{name} = tl\.alloc_ub\((.*), dtype=tl\.float32\)$", body, re.MULTILINE)
-    made = re.search(rf"^ +tl\.\w+\({name}(\[.*?\]),", body, re.MULTILINE)
-    if room is None or made is None or f" {name}_ = " in body:
+    shape, part = room(name, body, "float32"), filled_part(name, body)
+    if shape is None or part is None or f" {name}_ = " in body:
         return []
     return [
-        f"{name}_ = tl.alloc_mask({room[1]})",
-        f'tl.compare({name}_{made[1]}, {name}{made[1]}, 0.0, "ne")',
+        f"{name}_ = tl.alloc_mask({shape})",
+        f'tl.compare({name}_{part}, {name}{part}, 0.0, "ne")',
     ]
 
 
@@ -73,11 +72,10 @@ def _cast(name: str, body: str, meaning: Meaning) -> list[str]:
     """The lines that cast what was read of a tensor of 16 bits, unless a kernel has them."""
     if meaning.operations[name] or not _SHORT.search(meaning.lines[name]):
         return []
-    room = re.search(rf"^ +{name}_in = tl\.alloc_ub\((.*), dtype=", body, re.MULTILINE)
-    read = re.search(rf"^ +tl\.load\(.*\b{name}_in(\[.*?\])", body, re.MULTILINE)
-    if room is None or read is None or f" {name}_wide = " in body:
+    shape, part = room(f"{name}_in", body), filled_part(f"{name}_in", body)
+    if shape is None or part is None or f" {name}_wide = " in body:
         return []
     return [
-        f"{name}_wide = tl.alloc_ub({room[1]}, dtype=tl.float32)",
-        f"tl.cast({name}_wide{read[1]}, {name}_in{read[1]})",
+        f"{name}_wide = tl.alloc_ub({shape}, dtype=tl.float32)",
+        f"tl.cast({name}_wide{part}, {name}_in{part})",
     ]
