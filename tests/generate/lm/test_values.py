@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from npuforge.generate.lm.finished import unfinished
+from npuforge.generate.lm.finished import finish_first, unfinished
 from npuforge.generate.lm.meaning import Meaning
 from npuforge.generate.lm.purpose import ROWS, Purpose
 
@@ -97,6 +97,12 @@ def test_nothing_on_the_way_is_left_out() -> None:
     reason = _said("tl.mul(v4[:n, :], v1[:n, :], xa_in[:n, :])")
     assert reason == "v4 is made of v3 too"
     assert _said("tl.mul(v4[:n, :], v1[:n, :], v3[:n, None])") is None
+    twice = (
+        "tl.mul(t0[:n, :], v1[:n, :], v3[:n, None])",
+        "tl.mul(v4[:n, :], t0[:n, :], v0[:n, None])",
+    )
+    farther = _said(*twice)
+    assert farther == "v4 is made of what is made of v0"
 
 
 def test_sums_over_rounds_and_places_are_for_any_value() -> None:
@@ -118,4 +124,26 @@ def test_a_value_is_finished_before_the_next_is_begun(reads: str, buffer: str, f
     following = "# v4 = mul.Tensor(v1, v3): float32[na, nb]"
     for last in (f"{_IN}{following}", "        with tl.copyout():"):
         said = unfinished(f"{body}{last}\n", last, purpose, _ASKED)
-        assert said == (None if fine else "v3 is not finished")
+        assert said == (None if fine else "v3")
+
+
+@pytest.mark.parametrize(
+    ("value", "buffer"),
+    [
+        ("v3 = rsqrt(v2): float32[na, 1]", "y1_out = tl.alloc_ub(tile, dtype=tl.float32)"),
+        (
+            "v4 = mul.Tensor(v1, v3): float32[na, nb]",
+            "v4 = tl.alloc_ub((tile, cols), dtype=tl.float32)",
+        ),
+    ],
+)
+def test_the_buffer_of_a_value_that_is_not_finished_is_given(value: str, buffer: str) -> None:
+    counted = {"rows": "na", "cols": "nb"}
+    purpose = Purpose(
+        ROWS, counted, ["xa", "xb"], ["v3", "v4", "v5", "v6"], {"y0": None, "y1": None}
+    )
+    body = f"op():\n        with tl.compute():\n{_IN}# {value}\n"
+    for last in (f"{_IN}# v6 = getitem(v5, 0): float32[na, nb]", "        with tl.copyout():"):
+        assert finish_first(f"{body}{last}\n", last, purpose, _ASKED) == f"{_IN}{buffer}"
+    done = f"{body}{_IN}{buffer}\n"
+    assert finish_first(f"{done}{last}\n", last, purpose, _ASKED) is None

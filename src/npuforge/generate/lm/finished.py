@@ -10,16 +10,49 @@ next quote.
 from __future__ import annotations
 
 import re
+from collections import Counter
 
+from npuforge.generate.lm.counted import product
 from npuforge.generate.lm.meaning import Meaning, known_operations
+from npuforge.generate.lm.picked import leaves_in_place
 from npuforge.generate.lm.purpose import ROWS, STREAM, Purpose
-from npuforge.generate.lm.quoted import about, is_quote
+from npuforge.generate.lm.quoted import about, indentation, is_quote
 
 _COPYOUT = "with tl.copyout():"
+_WIDE = "float32"
 _FOLDING = re.compile(
     r"^(?:arange|sum|mean|prod|a(?:rg)?max|a(?:rg)?min|any|all|_(?:log_)?softmax)\b"
 )
 _COPY = "copy"  # to a tensor that is updated
+
+
+def finish_first(body: str, last: str, purpose: Purpose, meaning: Meaning) -> str | None:
+    """What must stand instead of the last line of a kernel's body, where a value has no buffer yet:
+    that buffer, if it leaves no choice."""
+    value = unfinished(body, last, purpose, meaning)
+    shape = _shape(value, purpose, meaning) if value is not None else None
+    if value is None or shape is None or "float" not in meaning.dtype(value):
+        return None
+    asked = [f"{name}_out" for name in purpose.leaves if meaning.results.get(name) == value]
+    there = asked if asked and meaning.dtype(value) == _WIDE else [value]
+    depth = indentation(last) + ("    " if last.endswith(_COPYOUT) else "")
+    return f"{depth}{there[0]} = tl.alloc_ub({shape}, dtype=tl.{_WIDE})"
+
+
+def _shape(value: str, purpose: Purpose, meaning: Meaning) -> str | None:
+    """Of the buffer of a value, where elements stay where they are."""
+    rows = product(purpose.parameters.get("rows", ""))
+    cols = product(purpose.parameters.get("cols", ""))
+    if not cols or not leaves_in_place(purpose, meaning):
+        return None
+    if purpose.way.startswith(STREAM):
+        sizes = {"tile": cols, "8": Counter[str]()}
+    elif rows and rows != cols:
+        sizes = {"(tile, cols)": rows + cols, "tile": rows, "cols": cols, "8": Counter[str]()}
+    else:
+        return None
+    elements = meaning.elements(value)
+    return next((shape for shape, size in sizes.items() if size == elements), None)
 
 
 def unfinished(body: str, last: str, purpose: Purpose, meaning: Meaning) -> str | None:
@@ -40,7 +73,7 @@ def unfinished(body: str, last: str, purpose: Purpose, meaning: Meaning) -> str 
         return None
     results = [f"{name}_out" for name, left in meaning.results.items() if _is(left, value, meaning)]
     made = any(f" {one} = tl." in body for one in (value, f"{value}_", *results))
-    return None if made else f"{value} is not finished"
+    return None if made else value
 
 
 def _is(left: str, value: str, meaning: Meaning) -> bool:

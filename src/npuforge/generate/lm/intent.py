@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from npuforge.generate.lm.blocks import foreign, read_enough
 from npuforge.generate.lm.buffers import misshapen, overrun
 from npuforge.generate.lm.casts import wide_already
-from npuforge.generate.lm.finished import unfinished
+from npuforge.generate.lm.finished import finish_first, unfinished
 from npuforge.generate.lm.heads import taken
 from npuforge.generate.lm.left import left_first, too_early
 from npuforge.generate.lm.loads import loading
@@ -92,6 +92,7 @@ class Intent:
             return None
         return (
             _next(body, last, purpose, meaning)
+            or finish_first(body, last, purpose, meaning)
             or read_next(body, last, purpose, meaning)
             or read_enough(body, last, purpose, meaning)
             or numbers_first(body, last, purpose, meaning)
@@ -126,7 +127,9 @@ class Intent:
         store = _STORE.match(last)
         if store is not None and purpose.tensor(store[1]) not in purpose.leaves:
             return f"{kernel} does not leave {store[1]}"
-        for check in (unread, too_early, unfinished):
+        if (value := unfinished(body, last, purpose, meaning)) is not None:
+            return f"{value} is not finished"
+        for check in (unread, too_early):
             if (said := check(body, last, purpose, meaning)) is not None:
                 return said
         if _QUOTED.match(last):

@@ -198,6 +198,9 @@ class Meaning:
         missed = [name for name in between if not self.operations[name]]
         if missed and step.whole:
             return f"{value} is made of {missed[0]} too"
+        near = {one for name in between for one in self.operands[name]}
+        if step.whole and (far := step.made.leaves - near - {step.value, UNKNOWN}):
+            return f"{step.value} is made of what is made of {min(far)}"
         if rounded := [one for one in between if one != value and self._is_cast_back(one)]:
             return f"{value} is made of {rounded[0]}, in fewer digits"
         return self._spoken(between, step)
