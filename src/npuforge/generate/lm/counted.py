@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Numbers of elements in symbols: the factors of a product of extents."""
+"""Numbers of elements in symbols: sizes, and the factors of a product of extents."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
+
+from npuforge.spec.size import Size, SizeError
 
 Count = Counter[str]
 
@@ -23,6 +25,14 @@ def extents_of(line: str) -> list[str]:
     axis of one."""
     found = _TYPE.findall(line.rpartition("): ")[2] if " = " in line else line)
     return (found[0] or "1").split(", ") if len(found) == 1 else []
+
+
+def size_of(text: str) -> Size | None:
+    """A size in symbols, whatever it is; nothing where the text is none."""
+    try:
+        return Size.parse(text)
+    except SizeError:
+        return None
 
 
 def product(text: str) -> Count | None:

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from npuforge.generate.lm.counted import extents_of
+from npuforge.generate.lm.counted import extents_of, size_of
 from npuforge.generate.lm.loads import form_of, reading
 from npuforge.generate.lm.meaning import Meaning
 from npuforge.generate.lm.picked import Part, parts_of
 from npuforge.generate.lm.purpose import Purpose
 from npuforge.generate.lm.quoted import MARK, indentation
 from npuforge.generate.lm.reads import is_shared
-from npuforge.spec.size import Size, SizeError
 
 _COPYIN, _COMPUTE = "with tl.copyin():", "with tl.compute():"
 
@@ -79,19 +78,12 @@ def _place(part: Part, purpose: Purpose, meaning: Meaning) -> str | None:
 
 def _name(size: str, purpose: Purpose) -> str | None:
     """What a kernel calls a number of elements: a number, a symbol or the name of a parameter."""
-    wanted = _size(size)
+    wanted = size_of(size)
     if wanted is None:
         return None
     if wanted.known is not None:
         return str(wanted.known) if wanted.known >= 0 else None
-    named = [name for name, said in purpose.parameters.items() if _size(said) == wanted]
+    named = [name for name, said in purpose.parameters.items() if size_of(said) == wanted]
     if "cols" in named or size.isidentifier():
         return "cols" if "cols" in named else size
     return named[0] if named else None
-
-
-def _size(text: str) -> Size | None:
-    try:
-        return Size.parse(text)
-    except SizeError:
-        return None

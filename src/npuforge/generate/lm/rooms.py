@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 
+from npuforge.generate.lm.counted import size_of
 from npuforge.generate.lm.purpose import Purpose
-from npuforge.spec.size import Size, SizeError
+from npuforge.spec.size import Size
 
 _FOLDED = "Too few results"
 _STORE = re.compile(r"^ +tl\.store\((w\d+)\b([^,]*),")
@@ -21,7 +22,7 @@ def uncounted_part(purpose: Purpose) -> str | None:
     """The size of a part of a room that a kernel leaves and has no name for."""
     for extents in _rooms(purpose):
         size = _part(extents)
-        named = [_size(said) for said in purpose.parameters.values()]
+        named = [size_of(said) for said in purpose.parameters.values()]
         plain = size is not None and (size.known is not None or str(size).isidentifier())
         if size is not None and not plain and size not in named:
             return str(size)
@@ -40,7 +41,7 @@ def misplaced(last: str, purpose: Purpose) -> str | None:
         return None
     if said is None:
         return f"each core has a part of {store[1]}"
-    found = _size(purpose.parameters.get(said, said))
+    found = size_of(purpose.parameters.get(said, said))
     return None if found == wanted else f"parts of {store[1]} are {wanted} apart"
 
 
@@ -49,11 +50,4 @@ def _rooms(purpose: Purpose) -> list[list[str]]:
 
 
 def _part(extents: list[str]) -> Size | None:
-    return _size(" * ".join(f"({one})" for one in extents[1:]) or "1")
-
-
-def _size(text: str) -> Size | None:
-    try:
-        return Size.parse(text)
-    except SizeError:
-        return None
+    return size_of(" * ".join(f"({one})" for one in extents[1:]) or "1")
