@@ -8,10 +8,12 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 
+import msgspec
 import pytest
 import torch
 from tests.generate.lm import toy
 
+from npuforge.cli import main
 from npuforge.generate.lm.course import Course, Reader
 from npuforge.generate.lm.doubts import Choice
 from npuforge.generate.lm.guide import Guide
@@ -183,6 +185,26 @@ def test_llama_cpp_answers_for_a_file_where_there_is_no_gpu(
     (found,) = open_sampler(str(tmp_path / "toy.gguf")).answers(prompts, how)
     assert (found.name, len(found.answers)) == ("a", 2)
     assert 0 < found.tokens <= 12
+
+
+def test_an_interrupted_run_goes_on_and_its_answers_are_the_same(
+    start: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked, out = tmp_path / "asked.jsonl", tmp_path / "out.jsonl"
+    prompts = [
+        Prompt(suite="s", name=name, level=1, prompt=[Message("user", f"op: {name}(x0)")])
+        for name in ("exp", "abs", "sqrt")
+    ]
+    asked.write_bytes(b"\n".join(map(msgspec.json.encode, prompts)))
+    command = ["evaluate", "sample", str(start), str(asked), "--out", str(out), "--free"]
+    how = ["--samples", "2", "--most-tokens", "6"]
+    assert main([*command, *how]) == 0
+    whole = out.read_bytes().splitlines()
+    out.write_bytes(whole[0] + b"\n")
+    assert main([*command, *how]) == 0
+    assert sorted(out.read_bytes().splitlines()) == sorted(whole)
+    assert main([*command, *how[2:], "--samples", "3"]) != 0
+    assert "answers of another run" in capsys.readouterr().err
 
 
 def test_a_prompt_without_room_for_an_answer_is_a_failure(start: Path) -> None:

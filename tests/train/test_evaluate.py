@@ -134,6 +134,7 @@ def test_bad_input_is_one_line_and_leaves_nothing(
         (("score", "forge", str(broken), "--out", str(out), "--levels", "x"), "whole numbers"),
         (("sample", "none", str(broken), "--out", str(out)), "broken.jsonl:1: not a prompt"),
         (("sample", "none", str(tmp_path / "asked.jsonl"), "--out", str(out)), "no model none"),
+        (("sample", "none", str(broken), "--out", str(broken)), "broken.jsonl:1: not a sampled"),
         (("prompts", "elsewhere", "--out", str(out)), "no evaluation on"),
         (("prompts", "forge", "--out", str(broken)), "cannot write"),
     ):

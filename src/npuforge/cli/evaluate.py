@@ -13,7 +13,7 @@ import click
 import msgspec
 
 from npuforge.cli.jobs import jobs_option
-from npuforge.cli.output import new_file
+from npuforge.cli.output import grown_file, new_file
 from npuforge.errors import UsageError
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def prompts(suite: str, path: Path | None, out: Path) -> None:
 @evaluate.command()
 @click.argument("model")
 @click.argument("asked", type=_FILE, nargs=-1, required=True)
-@click.option("--out", type=_FILE, required=True, help="Answers, one task a line; a new file.")
+@click.option("--out", type=_FILE, required=True, help="Answers, one task a line; resumed.")
 @click.option(
     "--samples", type=click.IntRange(1), default=10, show_default=True, help="Answers a task."
 )
@@ -111,9 +111,14 @@ def sample(
     MODEL is a folder or a GGUF file. Without a GPU, llama.cpp runs GGUF files.
     """
     from npuforge.train.evaluate.prompts import read_prompts  # noqa: PLC0415
-    from npuforge.train.evaluate.sample import Sampling, open_sampler  # noqa: PLC0415
+    from npuforge.train.evaluate.sample import Answers, Sampling, open_sampler  # noqa: PLC0415
+    from npuforge.train.records import read_lines  # noqa: PLC0415
 
-    known = read_prompts(asked)
+    found = read_lines([out], Answers, "sampled") if out.exists() else []
+    if any(len(one.answers) != samples for one in found):
+        raise UsageError(f"{out} has answers of another run: not {samples} to each task")
+    answered = {(one.suite, one.name) for one in found}
+    known = [one for one in read_prompts(asked) if (one.suite, one.name) not in answered]
     how = Sampling(
         samples=samples,
         temperature=temperature,
@@ -123,9 +128,9 @@ def sample(
         jobs=jobs,
     )
     sampler = open_sampler(model)
-    tokens = 0
-    with new_file(out) as file:
-        for number, answers in enumerate(sampler.answers(known, how), 1):
+    tokens = sum(one.tokens for one in found)
+    with grown_file(out) as file:
+        for number, answers in enumerate(sampler.answers(known, how), len(found) + 1):
             file.write(msgspec.json.encode(answers) + b"\n")
             file.flush()
             tokens += answers.tokens
@@ -178,7 +183,7 @@ def score(
         for problem in problems(suite, path)
         if problem.task.level in levels and given.get(problem.name)
     ]
-    with out.open("ab") as into:
+    with grown_file(out) as into:
         for scored in score_all(asked, jobs):
             found.append(scored)
             into.write(msgspec.json.encode(scored) + b"\n")

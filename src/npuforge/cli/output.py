@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeVar
 
 import click
 
@@ -49,7 +49,16 @@ def console(json_out: str | None) -> Console:
 
 def new_file(out: Path) -> BinaryIO:
     """A file that is not there yet: the work of hours is not overwritten."""
+    return _opened(out, "xb")
+
+
+def grown_file(out: Path) -> BinaryIO:
+    """A file that gets more lines, whether it is there or not."""
+    return _opened(out, "ab")
+
+
+def _opened(out: Path, mode: Literal["xb", "ab"]) -> BinaryIO:
     try:
-        return out.open("xb")
+        return out.open(mode)
     except OSError as error:
         raise UsageError(f"cannot write {out}: {error.strerror}") from error
