@@ -36,6 +36,7 @@ from typing import Any, Literal
 from npuforge.errors import SandboxError
 from npuforge.sandbox import layout, seccomp
 from npuforge.sandbox.limits import MIB, Completed, Limits
+from npuforge.sandbox.preloaded import INTERPRETERS
 
 Means = Literal["bubblewrap", "landlock+seccomp", "seccomp", "rlimits only"]
 MEANS: tuple[Means, ...] = ("bubblewrap", "landlock+seccomp", "seccomp", "rlimits only")
@@ -132,10 +133,12 @@ class Sandbox:
         env: Mapping[str, str] | None = None,
         stdin: bytes | None = None,
         cwd: Path | None = None,
+        preloaded: bool = False,
     ) -> Completed:
         """Run `argv` in `cwd` (default: `scratch`) with nothing of our environment but `env`.
 
         `writable` names folders beside `scratch` it may change: for a trusted tool's own store.
+        `preloaded` says that it is our Python with a script that imports torch.
         Only a command that cannot be started raises (`SandboxError`); whatever the command itself
         does ends as a `Completed`.
         """
@@ -175,7 +178,7 @@ class Sandbox:
             if self.name != "bubblewrap":
                 if filtered is not None:
                     job["seccomp"] = (filtered.program, filtered.pid_slots)
-                return _supervise(job, words, stdin, limits.output_bytes)
+                return _supervise(job, words, stdin, limits.output_bytes, preloaded=preloaded)
             with tempfile.TemporaryFile() as program:
                 program.write(filtered.program if filtered else b"")
                 program.seek(0)
@@ -233,8 +236,10 @@ def _supervise(
     *,
     inherited: tuple[int, ...] = (),
     signals_as_status: bool = False,
+    preloaded: bool = False,
 ) -> Completed:
     """Start the supervisor with `job`, collect output, and turn its result into a `Completed`."""
+    interpreter = INTERPRETERS.next() if preloaded else None
     ours, theirs = socket.socketpair()
     out_read, out_write = os.pipe()
     err_read, err_write = os.pipe()
@@ -244,16 +249,10 @@ def _supervise(
         source.seek(0)
         job["argv"] = argv
         job["fds"] = [source.fileno(), out_write, err_write]
+        supervisor: subprocess.Popen[bytes] | None = None
         try:
-            supervisor = subprocess.Popen(
-                [_INTERPRETER, "-I", "-S", "-c", _BOOTSTRAP, str(theirs.fileno())],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                env={},
-                pass_fds=(theirs.fileno(), *job["fds"], *inherited),
-                start_new_session=True,
-            )
+            if interpreter is None or not interpreter.supervise(theirs, job, job["fds"]):
+                supervisor = _started(theirs.fileno(), *job["fds"], *inherited)
         except OSError as error:
             os.close(out_read)
             os.close(err_read)
@@ -263,12 +262,16 @@ def _supervise(
             os.close(out_write)
             os.close(err_write)
         try:
-            answer = _converse(ours, job, collected, output_bytes)
+            if supervisor is not None:
+                data = marshal.dumps((_supervisor_code(), job))
+                ours.sendall(len(data).to_bytes(8, "little") + data)
+            answer = _converse(ours, collected, output_bytes)
         finally:
             ours.close()  # an interrupted caller: the supervisor sees this and kills the tree
             os.close(out_read)
             os.close(err_read)
-            supervisor.wait()
+            if supervisor is not None:
+                supervisor.wait()
     if answer:
         result = marshal.loads(answer)
     else:  # only a command that may signal its parent ("rlimits only") can do this
@@ -298,12 +301,21 @@ def _supervise(
     )
 
 
-def _converse(
-    control: socket.socket, job: dict[str, Any], collected: dict[int, bytearray], limit: int
-) -> bytes:
-    """Send the job, read both outputs up to `limit` bytes, and return the supervisor's answer."""
-    data = marshal.dumps((_supervisor_code(), job))
-    control.sendall(len(data).to_bytes(8, "little") + data)
+def _started(control: int, *files: int) -> subprocess.Popen[bytes]:
+    """A supervisor that waits for its code and its job."""
+    return subprocess.Popen(
+        [_INTERPRETER, "-I", "-S", "-c", _BOOTSTRAP, str(control)],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env={},
+        pass_fds=(control, *files),
+        start_new_session=True,
+    )
+
+
+def _converse(control: socket.socket, collected: dict[int, bytearray], limit: int) -> bytes:
+    """Read both outputs up to `limit` bytes, and return the supervisor's answer."""
     answer = b""
     room = limit
     with selectors.DefaultSelector() as selector:

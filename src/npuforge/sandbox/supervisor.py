@@ -6,7 +6,8 @@
 command's good will:
 
 1. become a child subreaper, so that a process the command detaches still ends up below us;
-2. fork the command: resource limits, no capabilities, no_new_privs, Landlock, seccomp, exec;
+2. fork the command: resource limits, no capabilities, no_new_privs, Landlock, seccomp, exec, or,
+   in an interpreter that has loaded what the command needs, its script (`preloaded_main.py`);
 3. sample the tree's memory and process count every few milliseconds, stop at the wall-time limit,
    at the caller's word, or when the caller is gone (the control socket closes);
 4. kill whatever is left below us until nothing is, and answer with one marshalled result. Process
@@ -164,7 +165,10 @@ def _become_command(job: dict, supervisor: int, report: int) -> None:  # type: i
             )
         if job["seccomp"] is not None:
             _filter_calls(*job["seccomp"])
-        os.execve(job["argv"][0], job["argv"], job["env"])
+        if "become" not in job:
+            os.execve(job["argv"][0], job["argv"], job["env"])
+        os.close(report)  # as a program that begins would
+        job["become"](job["argv"], job["env"])
     except (OSError, _SetupError) as error:
         os.write(report, str(error).encode()[:500])
     finally:

@@ -98,6 +98,7 @@ class FolderProcess(ABC):
                 readable=[PACKAGE_ROOT, *interpreter(), *self.readable()],
                 limits=self.limits,
                 env={"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
+                preloaded=True,
             )
         except NpuforgeError as error:
             self._done = error

@@ -121,6 +121,7 @@ def compute(
         readable=[*interpreter(), PACKAGE_ROOT, task.resolve().parent],
         limits=LIMITS,
         env={"OMP_NUM_THREADS": "1"},
+        preloaded=True,
     )
     if done.killed_by is not None:
         raise UsageError(f"the reference does not run: stopped for {done.killed_by}")
