@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import torch
 from tests.generate.lm.taught import advised, written
@@ -11,6 +13,7 @@ from npuforge.generate.lm.guide import Guide
 from npuforge.generate.lm.meaning import Meaning
 from npuforge.generate.lm.parted import block, pointers
 from npuforge.generate.lm.purpose import ROWS, Purpose
+from npuforge.generate.lm.stated import instruction
 from npuforge.train.dataset.reasoning import outlined, schedules
 
 _ASKED = (
@@ -61,6 +64,38 @@ def test_a_part_is_known_by_its_value() -> None:
     program = f"def op():\n{_READ}            tl.mul(v3[:n, :], {{}}[:n, :], xb_in[:n, :])\n"
     assert meaning.of(program.format("in0"), parts) is None
     assert meaning.of(program.format("in1"), parts) == "v3 is not made of v2"
+
+
+_HALVES = (
+    "xa: float32[na, nb]\nxb: float32[na, 2 * nb]\nwhere na=8, nb=64\n"
+    "v0 = split_with_sizes(xb, [nb, nb], -1): float32[na, nb] float32[na, nb]\n"
+    "v1 = getitem(v0, 1): float32[na, nb]\nv2 = mul.Tensor(xa, v1): float32[na, nb]\n"
+    "v3 = exp(v2): float32[na, nb]\nreturn v3\n"
+)
+_WAY = f"op: {ROWS}, several at once; what a row shares is computed once a row.\n"
+
+
+def test_a_size_that_parts_need_gets_a_name() -> None:
+    line = "op: xa, xb -> v0, v1, v2, v3 -> y\n"
+    counts = "op: rows = na, cols = nb"
+    advice = Guide(_HALVES).line(f"<think>\n{_WAY}{counts}\n{line}")
+    assert (advice.keep, advice.lines) == (False, 2)
+    assert advice.then == f"{counts}, e1 = 2 * nb\n{line}"
+    assert Guide(_HALVES).line(f"<think>\n{_WAY}{advice.then}").keep
+
+
+def test_an_instruction_reads_the_buffer_of_a_part() -> None:
+    meaning = Meaning.read(_HALVES)
+    counts = {"rows": "na", "cols": "nb", "e1": "2 * nb"}
+    own = replace(_PURPOSE, parameters=counts, computes=["v0", "v1", "v2", "v3"])
+    given = block("        with tl.copyin():", own, meaning)
+    allocated = "v2 = tl.alloc_ub((tile, cols), dtype=tl.float32)"
+    body = f"():\n{given}            # {meaning.lines['v2']}\n            {allocated}\n"
+    wanted = "            tl.mul(v2[:n, :], xa_in[:n, :], xb_in[:n, :])"
+    assert instruction(f"{body}            tl.mul(\n", own, meaning) == wanted
+    # The buffer has a tensor's name, and holds a part of it alone.
+    parts = pointers(own, meaning)
+    assert meaning.of(f"def op{body}{wanted}\n", parts) is None
 
 
 class _Gated(torch.nn.Module):

@@ -162,8 +162,8 @@ class Flow:
             return Made(frozenset({self.results[name]}))
         held = self._held.get(name, _NOTHING)
         value = self._value(name)
-        if value is None:
-            return held
+        if value is None or not held.leaves.isdisjoint(self.parts.values()):
+            return held  # a part of a tensor is a value of its own
         # Where a tensor is read may depend on others.
         place = held.leaves if name.startswith("x") else frozenset[str]()
         return Made(place | {value})

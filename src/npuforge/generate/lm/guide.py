@@ -23,6 +23,7 @@ from npuforge.generate.lm.grammar import ENDED, THINK
 from npuforge.generate.lm.heads import filled
 from npuforge.generate.lm.inline import hoisted
 from npuforge.generate.lm.intent import Intent
+from npuforge.generate.lm.joins import counting
 from npuforge.generate.lm.literals import renumbered, unknown_numbers
 from npuforge.generate.lm.meaning import SHARED, Meaning
 from npuforge.generate.lm.outline import Outline, is_number, is_said, outline_in
@@ -111,12 +112,14 @@ class Guide:
         outline = Outline.read(before)
         if (alone := outline.uncounting(last, self._meaning)) is not None:
             return Advice(keep=False, then=f"{alone}\n", reason="nothing to count", lines=2)
+        begun = last != THINK and last in outline_in(before)
+        if begun and (joined := outline.joining(last, self._meaning)) is not None:
+            return Advice(keep=False, then=f"{joined}\n", reason="not what is joined")
         said = outline.thought(last, self._meaning)
         if said is None and (count := outline.counting(last, self._meaning)) is not None:
             return Advice(keep=False, then=f"{count}\n{last}\n", reason="elements to count")
-        if said is None and (named := outline.naming(last)) is not None:
+        if said is None and (named := outline.naming(last, self._meaning)) is not None:
             return Advice(keep=False, then=f"{named}\n", reason="a size without a name", lines=2)
-        begun = last != THINK and last in outline_in(before)
         if said is None and begun and not is_said(last):
             said = "nothing that an outline says"
         if said is None:
@@ -203,7 +206,9 @@ class Guide:
             wanted = last.partition("def ")[2].partition("(")[0]
             return _given(last, known.get(wanted))
         kernel = prepared(body)
-        right = intent.launch(last, *kernel, self._meaning) if kernel is not None else None
+        right = counting(last, self._meaning)
+        if right is None and kernel is not None:
+            right = intent.launch(last, *kernel, self._meaning)
         if right is not None:
             return Advice(keep=False, then=f"{right}\n", reason="not what is given")
         try:

@@ -58,6 +58,7 @@ _SHORT = re.compile(r": b?float16\[[^\]]*\]$")
 _WHOLE = re.compile(r"^(?:view|reshape|_unsafe_view|squeeze|unsqueeze|clone|alias|_to_copy)\b")
 _READ = re.compile(r"\b(?:v\d+|y\d*_out)\b(?=\[)")
 _NOTHING: frozenset[str] = frozenset()
+JOIN = "cat"
 SHARED = "_kernel"  # how kernels are called that are the same for many operators
 
 
@@ -101,9 +102,16 @@ class Meaning:
     @cached_property
     def moves(self) -> bool:
         """Whether an operation has elements elsewhere than its operands have them; a number that is
-        taken out of a tensor does not."""
+        taken out of a tensor does not, and what is joined in the end has a kernel of its own."""
         picking = (name for name, one in self.operations.items() if _PICKING.match(one))
-        return any(not self.is_number(name) for name in picking)
+        return any(not self.is_number(name) and name not in self._joined for name in picking)
+
+    @cached_property
+    def _joined(self) -> frozenset[str]:
+        """Results that are joins, and that nothing is made of."""
+        used = {name for given in self.operands.values() for name in given}
+        left = (name for name in self.results.values() if self.operations[name] == JOIN)
+        return frozenset(name for name in left if name not in used)
 
     @cached_property
     def shapes_alone(self) -> bool:

@@ -17,7 +17,9 @@ from dataclasses import dataclass, replace
 from itertools import count, takewhile
 
 from npuforge.generate.lm.counted import elements_of, extents_of
+from npuforge.generate.lm.joins import join_of
 from npuforge.generate.lm.meaning import SHARED, Meaning
+from npuforge.generate.lm.parted import unnamed
 from npuforge.generate.lm.purpose import ROWS, STREAM, Purpose, note
 from npuforge.generate.lm.reads import is_shared, late
 from npuforge.generate.lm.rooms import uncounted_part
@@ -25,6 +27,8 @@ from npuforge.generate.lm.worked_on import uncounted
 
 _ABOUT = re.compile(r"^(\w+): (.*)$")
 _SAID = re.compile(r"^\w+: ([A-Z]|.* -> |[a-z]\w*(:| =) )")
+_ROOM = re.compile(r"w\d+")
+_JOINED = "y"  # what kernels that are the same for many operators call what they leave
 _TRAFFIC = re.compile(r"^\S+ \w+ in, ")
 
 
@@ -63,7 +67,7 @@ class Outline:
         return {
             name: one
             for name, one in self.kernels.items()
-            if not one.leaves or self._wrong(one, meaning) is None
+            if not one.leaves or self._wrong(name, meaning) is None
         }
 
     def thought(self, last: str, meaning: Meaning) -> str | None:
@@ -71,12 +75,11 @@ class Outline:
         if is_number(last):
             return self.missing(meaning)
         about = _ABOUT.match(last)
-        if about is None or " -> " not in about[2]:
+        if about is None or about[1] not in self.kernels:
             return None
-        purpose = self.kernels.get(about[1])
-        if purpose is None:
-            return None
-        return self._wrong(purpose, meaning)
+        if " -> " not in about[2]:
+            return self._unleft(about[1]) if about[1].endswith(SHARED) else None
+        return self._wrong(about[1], meaning)
 
     def missing(self, meaning: Meaning) -> str | None:
         """A result that no kernel leaves."""
@@ -85,14 +88,25 @@ class Outline:
         found = [name for name in meaning.results if name not in left]
         return f"nothing leaves {found[0]}" if found and self.kernels else None
 
-    def _wrong(self, purpose: Purpose, meaning: Meaning) -> str | None:
+    def _wrong(self, kernel: str, meaning: Meaning) -> str | None:
+        purpose = self.kernels[kernel]
         return (
             self._unfounded(purpose, meaning)
             or uncounted(purpose, meaning)
             or late(purpose, meaning)
             or self._incomplete(purpose, meaning)
             or _needless(purpose, meaning)
+            or self._not_joined(kernel, meaning)
         )
+
+    def _unleft(self, kernel: str) -> str | None:
+        """A room that a kernel is given and that no other left."""
+        earlier = list(takewhile(lambda name: name != kernel, self.kernels))
+        left = {one for name in earlier for one in self.kernels[name].leaves}
+        left |= {self.kernels[name].parameters.get(_JOINED, "") for name in earlier}
+        given = self.kernels[kernel].parameters.items()
+        rooms = (said for name, said in given if name != _JOINED and _ROOM.fullmatch(said))
+        return next((f"nothing leaves {room}" for room in rooms if room not in left), None)
 
     def repaired(self, last: str, meaning: Meaning) -> str | None:
         """What must stand instead of a line that was refused, where nothing is left to choose: for
@@ -102,7 +116,11 @@ class Outline:
         purpose = self.kernels.get(about[1]) if about is not None else None
         if about is None or purpose is None or " -> " not in about[2]:
             return None
-        line = self._determined(about[1], list(purpose.leaves), meaning)
+        part = self._part(about[1], meaning)
+        if part is not None:
+            line = self._leaving(about[1], part, meaning)
+        else:
+            line = self._determined(about[1], list(purpose.leaves), meaning)
         return line if line != last else None
 
     def completed(self, meaning: Meaning) -> tuple[str, str] | None:
@@ -135,14 +153,57 @@ class Outline:
         alone = Outline({**self.kernels, about[1]: replace(purpose, parameters={})})
         return alone._determined(about[1], list(purpose.leaves), meaning)
 
-    def naming(self, last: str) -> str | None:
+    def joining(self, last: str, meaning: Meaning) -> str | None:
+        """What must stand instead of the last line, where a question ends with a join: that joins
+        what is there once all parts of it are, and not before."""
+        about, join = _ABOUT.match(last), join_of(meaning)
+        begins = about is not None and len(self.kernels) > 1 and about[1] == list(self.kernels)[-1]
+        if about is None or join is None or not begins or " -> " in about[2]:
+            return None
+        rooms = self._rooms_before(about[1])
+        name, joins = about[1].removesuffix(SHARED), about[1].endswith(SHARED)
+        if len(rooms) == len(join.rooms(meaning)):
+            given = join.given(rooms, meaning)
+            said = ", ".join(f"{name} = {one}" for name, one in given.items())
+            right = (
+                last if given == self.kernels[about[1]].parameters else f"{name}{SHARED}: {said}"
+            )
+        elif joins:
+            before = self.kernels[list(self.kernels)[-2]]
+            right = f"{name}: {before.way}"
+        else:
+            return None
+        return right if right != last else None
+
+    def _not_joined(self, kernel: str, meaning: Meaning) -> str | None:
+        """What is wrong with a part of the join that a question ends with."""
+        value, purpose = self._part(kernel, meaning), self.kernels[kernel]
+        if value is None or not meaning.lines.keys() >= set(purpose.reads):
+            return None
+        needed = {one for one in meaning.between(value, ()) if meaning.operations[one]}
+        missed = [one for one in needed ^ set(purpose.computes) if _matters(one, meaning)]
+        unsaid = _is_held(value, meaning) and value not in purpose.leaves.values()
+        return f"what is left here is {value}" if missed or unsaid else None
+
+    def _part(self, kernel: str, meaning: Meaning) -> str | None:
+        """The part of the join that a question ends with which a kernel has to leave."""
+        join = join_of(meaning)
+        rooms = join.rooms(meaning) if join is not None else []
+        place = len(self._rooms_before(kernel))
+        return rooms[place] if place < len(rooms) else None
+
+    def _rooms_before(self, kernel: str) -> list[str]:
+        earlier = takewhile(lambda name: name != kernel, self.kernels)
+        return [room for name in earlier for room in self.kernels[name].rooms]
+
+    def naming(self, last: str, meaning: Meaning) -> str | None:
         """What must stand instead of the last two lines, where a kernel has no name for a size that
         it needs."""
         about = _ABOUT.match(last)
         purpose = self.kernels.get(about[1]) if about is not None else None
         if about is None or purpose is None or " -> " not in about[2] or not purpose.parameters:
             return None
-        size = uncounted_part(purpose)
+        size = uncounted_part(purpose) or unnamed(purpose, meaning)
         if size is None:
             return None
         names = (f"e{number}" for number in count(1))
@@ -172,7 +233,21 @@ class Outline:
         alone = left <= meaning.results.keys() and not any(n.endswith(SHARED) for n in self.kernels)
         if not alone or not leaves or not purpose.way.startswith((ROWS, STREAM)):
             return None
-        needed = {one for name in leaves for one in meaning.between(meaning.results[name], ())}
+        return self._line(kernel, [meaning.results[name] for name in leaves], leaves, meaning)
+
+    def _leaving(self, kernel: str, part: str, meaning: Meaning) -> str | None:
+        """The line on a kernel that leaves a part of the join that a question ends with."""
+        shape = f"{meaning.dtype(part)}[{', '.join(extents_of(meaning.lines[part]))}]"
+        room = f"w{len(self._rooms_before(kernel))}"
+        room += f" = {part}: {shape}" if _is_held(part, meaning) else f": {shape}"
+        return self._line(kernel, [part], [room], meaning)
+
+    def _line(
+        self, kernel: str, values: list[str], leaves: list[str], meaning: Meaning
+    ) -> str | None:
+        """The line on a kernel that leaves these values, if nothing is wrong with it."""
+        purpose = self.kernels[kernel]
+        needed = {one for value in values for one in meaning.between(value, ())}
         computes = [name for name in meaning.lines if name in needed and meaning.operations[name]]
         reads = [name for name in meaning.lines if name in needed and name not in computes]
         shared = [name for name in reads if is_shared(name, purpose, meaning)]
@@ -266,6 +341,16 @@ def _unlisted(purpose: Purpose, meaning: Meaning) -> str | None:
     needed = (one for value in left for one in meaning.between(value, ()))
     found = (one for one in needed if meaning.picks(one) and one not in purpose.computes)
     return next((f"{one} is needed too" for one in found), None)
+
+
+def _matters(value: str, meaning: Meaning) -> bool:
+    """Whether instructions are needed for a value."""
+    return meaning.computes(value) and not meaning.is_idle(value)
+
+
+def _is_held(value: str, meaning: Meaning) -> bool:
+    """Whether what is left of a value is in the buffer of it, and not rounded."""
+    return meaning.dtype(value) == "float32"
 
 
 def _extents(result: str, meaning: Meaning) -> list[str]:

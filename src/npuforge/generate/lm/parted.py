@@ -67,6 +67,16 @@ def _read(parts: list[Part], purpose: Purpose, meaning: Meaning) -> Iterator[str
             loads += 1
 
 
+def unnamed(purpose: Purpose, meaning: Meaning) -> str | None:
+    """A size that a kernel needs to read parts of its rows, and has no name for."""
+    for part in parts_of(purpose, meaning):
+        for size in (part.begins, extents_of(meaning.lines[part.tensor])[-1]):
+            wanted = size_of(size)
+            if wanted is not None and wanted.known is None and _name(size, purpose) is None:
+                return str(wanted)
+    return None
+
+
 def _place(part: Part, purpose: Purpose, meaning: Meaning) -> str | None:
     """The pointer to a part of the rows that a kernel has come to; None where it has no name."""
     begins = _name(part.begins, purpose)

@@ -8,8 +8,10 @@ known. Where a model's line is refused at that place, this one is given.
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
 from npuforge.generate.lm.meaning import Meaning, known_operations
+from npuforge.generate.lm.parted import pointers
 from npuforge.generate.lm.purpose import FOLDS, ROWS, STREAM, Purpose
 from npuforge.generate.lm.quoted import indentation, last_quoted
 from npuforge.generate.lm.single import arguments
@@ -18,6 +20,7 @@ _MADE = re.compile(r"^ +(\w+) = tl\.alloc_ub\((\(.*?\)|\w+), dtype=tl\.float32\)
 _NUMBER = re.compile(r"-?\d+(?:\.\d*)?(?:e[-+]?\d+)?")
 _EXTENT = re.compile(r"n[a-z]{1,2}")
 _ROOM = re.compile(r"^ +(\w+) = tl\.alloc_ub\((\(.*?\)|\w+), dtype=tl\.float32", re.MULTILINE)
+_LOAD = re.compile(r"^ +tl\.load\(([^,]+), (\w+)\[", re.MULTILINE)
 _OF_ROWS = {"(tile, cols)": "[:n, :]", "tile": "[:n]"}
 _OF_ELEMENTS = {"tile": "[:m]", "8": "[:1]"}
 _OF_TWO = frozenset({"add", "sub", "mul", "div", "maximum", "minimum"})
@@ -32,7 +35,10 @@ def instruction(body: str, purpose: Purpose, meaning: Meaning) -> str | None:
     value = last_quoted(body)
     operation = meaning.operations.get(value, "")
     known = purpose.way.startswith((ROWS, STREAM, *FOLDS))
-    if made is None or not known or meaning.moves or not operation:
+    if made is None or not known or not operation:
+        return None
+    parts = pointers(purpose, meaning)
+    if meaning.moves and not parts:
         return None
     results = {f"{name}_out" for name, of in meaning.results.items() if of == value}
     word = operation.partition(".")[0]
@@ -44,19 +50,28 @@ def instruction(body: str, purpose: Purpose, meaning: Meaning) -> str | None:
     if taught is None or [word] not in taught.instructions:
         return None
     rooms = dict(_ROOM.findall("\n".join(lines[:-2])))
+    loaded = {parts[place]: buffer for place, buffer in _LOAD.findall(body) if place in parts}
     given = arguments(meaning.lines[value].partition("(")[2].rpartition("): ")[0])
     if len(given) != (2 if word in _OF_TWO else 1) or (word not in _OF_TWO and taught.numbers):
         return None  # it takes more than its operands
-    read = [_operand(one, made[2], index, rooms, body, meaning) for one in given]
+    there = _There(rooms, loaded, body)
+    read = [_operand(one, made[2], index, there, meaning) for one in given]
     whole = any(str(one).endswith(index) for one in read)
     if not whole or None in read:  # where both are repeated something else comes first
         return None
     return f"{indentation(lines[-2])}tl.{word}({made[1]}{index}, {', '.join(map(str, read))})"
 
 
-def _operand(
-    name: str, shape: str, index: str, rooms: dict[str, str], body: str, meaning: Meaning
-) -> str | None:
+class _There(NamedTuple):
+    """What a kernel has so far: buffers by their shapes, those of parts of tensors by the values
+    that these are, and its lines."""
+
+    rooms: dict[str, str]
+    loaded: dict[str, str]
+    body: str
+
+
+def _operand(name: str, shape: str, index: str, there: _There, meaning: Meaning) -> str | None:
     """An operand as an instruction reads it."""
     if _NUMBER.fullmatch(name):
         return repr(float(name)) if name.lstrip("-").isdigit() else name
@@ -64,13 +79,14 @@ def _operand(
         return f"float({name})"
     at: str | None = name
     while at is not None and at in meaning.lines:
-        number = re.search(rf"^ +(\w+) = tl\.extract_scalar\({at}_", body, re.MULTILINE)
+        number = re.search(rf"^ +(\w+) = tl\.extract_scalar\({at}_", there.body, re.MULTILINE)
         if number is not None:
             return number[1]
         left = [f"{one}_out" for one, value in meaning.results.items() if value == at]
-        for buffer in (at, f"{at}_wide", *left, f"{at}_in"):
-            if buffer in rooms:
-                return _read(buffer, rooms[buffer], shape, index)
+        part = there.loaded.get(at)
+        for buffer in (at, f"{at}_wide", *left, f"{at}_in", *([part] if part else [])):
+            if buffer in there.rooms:
+                return _read(buffer, there.rooms[buffer], shape, index)
         at = meaning.same(at) or (meaning.operands[at][0] if meaning.is_number(at) else None)
     return None
 
