@@ -58,6 +58,12 @@ def test_a_purpose_that_cannot_be(last: str, reason: str) -> None:
     assert reason in advice.reason
 
 
+def test_kernels_count_in_extents_that_there_are() -> None:
+    for line, keep in (("op: rows = na * nb, cols = nc", True), ("op: rows = na * nj", False)):
+        advice = Guide(_ASKED).line(f"<think>\n{_ROWS}{line}\n")
+        assert (advice.keep, advice.reason) == (keep, "" if keep else "there is no nj")
+
+
 @pytest.mark.parametrize(
     "last",
     [

@@ -27,6 +27,7 @@ from npuforge.generate.lm.worked_on import uncounted
 
 _ABOUT = re.compile(r"^(\w+): (.*)$")
 _SAID = re.compile(r"^\w+: ([A-Z]|.* -> |[a-z]\w*(:| =) )")
+_EXTENT = re.compile(r"\bn[a-z]{1,2}\b")
 _ROOM = re.compile(r"w\d+")
 _JOINED = "y"  # what kernels that are the same for many operators call what they leave
 _TRAFFIC = re.compile(r"^\S+ \w+ in, ")
@@ -77,6 +78,8 @@ class Outline:
         about = _ABOUT.match(last)
         if about is None or about[1] not in self.kernels:
             return None
+        if (strange := _strange(about[2], meaning)) is not None:
+            return f"there is no {strange}"
         if " -> " not in about[2]:
             return self._unleft(about[1]) if about[1].endswith(SHARED) else None
         return self._wrong(about[1], meaning)
@@ -317,6 +320,14 @@ class Outline:
             name if name in meaning.lines else left.get(name) or meaning.results.get(name, name)
             for name in purpose.reads
         ]
+
+
+def _strange(said: str, meaning: Meaning) -> str | None:
+    """An extent that the question does not have."""
+    counts = " = " in said or " -> " in said
+    known = {one for line in meaning.lines.values() for one in _EXTENT.findall(line)}
+    found = _EXTENT.findall(said) if counts else []
+    return next((one for one in found if one not in known), None)
 
 
 def _needless(purpose: Purpose, meaning: Meaning) -> str | None:
