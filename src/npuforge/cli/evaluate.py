@@ -108,17 +108,19 @@ def sample(
 ) -> None:
     """Have MODEL answer the prompts of ASKED, or the tasks of a dataset.
 
-    MODEL is a folder or a GGUF file. Without a GPU, llama.cpp runs GGUF files.
+    What it gives up is asked in parts. MODEL is a folder or a GGUF file, which llama.cpp runs where
+    there is no GPU.
     """
     from npuforge.train.evaluate.prompts import read_prompts  # noqa: PLC0415
+    from npuforge.train.evaluate.rounds import next_round  # noqa: PLC0415
     from npuforge.train.evaluate.sample import Answers, Sampling, open_sampler  # noqa: PLC0415
     from npuforge.train.records import read_lines  # noqa: PLC0415
 
-    found = read_lines([out], Answers, "sampled") if out.exists() else []
-    if any(len(one.answers) != samples for one in found):
+    read = read_lines([out], Answers, "sampled") if out.exists() else []
+    if any(len(one.answers) != samples for one in read):
         raise UsageError(f"{out} has answers of another run: not {samples} to each task")
-    answered = {(one.suite, one.name) for one in found}
-    known = [one for one in read_prompts(asked) if (one.suite, one.name) not in answered]
+    found = {(one.suite, one.name): one for one in read}
+    known = read_prompts(asked)
     how = Sampling(
         samples=samples,
         temperature=temperature,
@@ -128,14 +130,15 @@ def sample(
         jobs=jobs,
     )
     sampler = open_sampler(model)
-    tokens = sum(one.tokens for one in found)
     with grown_file(out) as file:
-        for number, answers in enumerate(sampler.answers(known, how), len(found) + 1):
-            file.write(msgspec.json.encode(answers) + b"\n")
-            file.flush()
-            tokens += answers.tokens
-            click.echo(f"{number} {answers.name}: {answers.tokens} tokens, {answers.cut} cut off")
-    click.echo(f"{tokens} tokens: {out}")
+        while new := next_round(known, found):
+            for answers in sampler.answers(new, how):
+                file.write(msgspec.json.encode(answers) + b"\n")
+                file.flush()
+                found[answers.suite, answers.name] = answers
+                said = f"{answers.tokens} tokens, {answers.cut} given up"
+                click.echo(f"{len(found)} {answers.name}: {said}")
+    click.echo(f"{sum(one.tokens for one in found.values())} tokens: {out}")
 
 
 @evaluate.command()
@@ -162,17 +165,18 @@ def score(
     """
     from npuforge.train.evaluate.problems import problems  # noqa: PLC0415
     from npuforge.train.evaluate.sample import Answers  # noqa: PLC0415
-    from npuforge.train.evaluate.score import Scored, score_all  # noqa: PLC0415
+    from npuforge.train.evaluate.score import Given, Scored, score_all  # noqa: PLC0415
     from npuforge.train.records import read_lines  # noqa: PLC0415
 
     models = list(dict.fromkeys(file.stem for file in answered))
     if len(models) < len(answered):
         raise UsageError("two files of one name: models are told apart by it")
-    given: dict[str, dict[str, Answers]] = {}
+    given: dict[str, dict[str, Given]] = {}
     for file in answered:
-        for one in read_lines([file], Answers, "sampled"):
-            if one.suite == suite:
-                given.setdefault(one.name, {})[file.stem] = one
+        read = {(one.suite, one.name): one for one in read_lines([file], Answers, "sampled")}
+        for (of, name), one in read.items():
+            if of == suite:
+                given.setdefault(name, {})[file.stem] = Given(one, read)
     if not given:
         raise UsageError(f"no answers to {suite} in {', '.join(map(str, answered))}")
     found = read_lines([out], Scored, "scored") if out.exists() else []

@@ -5,7 +5,7 @@ A line the guide refuses is taken back, and the likeliest text that differs from
 one more token is tried next: best first, over the tokens the model itself held for possible. Where
 nothing helps the fault lies further back: what was written since the last quote is doubted, its
 least sure token first, and in the end the function is drawn anew, with more courage. An answer that
-is refused too often goes its own way.
+is refused too often is given up.
 """
 
 from __future__ import annotations
@@ -59,6 +59,7 @@ class Course:
     guide: Reader | None
     tokens: list[int] = field(default_factory=list)
     ended: bool = False
+    given_up: bool = False
     refused: int = 0
     taken: int = 0  # tokens, those taken back among them
     _given: deque[int] = field(default_factory=deque)
@@ -94,7 +95,8 @@ class Course:
 
     def is_over(self, most: int) -> bool:
         """Whether nothing more is drawn for an answer of at most so many tokens."""
-        return self.ended or len(self.tokens) >= most or self.taken >= most * _DETOURS
+        far = len(self.tokens) >= most or self.taken >= most * _DETOURS
+        return self.ended or self.given_up or far
 
     def take(self, drawn: int, choices: Sequence[Choice]) -> tuple[int, int]:
         """A token was drawn: the one to go on with, and how many before it are taken back."""
@@ -143,8 +145,8 @@ class Course:
             self._settled = True
             return back
         if ended or self._returns >= _RETURNS:
-            self.guide = None  # nothing more can be done for it
-            return self._judged(None, ended=ended)
+            self.given_up = True
+            return token, 0
         self._returns += 1
         self._furthest = max(self._furthest, len(self.tokens))
         place = self._earlier()

@@ -58,7 +58,7 @@ def draw_guided(
         Sample(
             course.words.text(course.tokens),
             len(course.tokens),
-            course.ended and course.guide is not None,
+            course.ended,
         )
         for course in courses
     )
@@ -89,7 +89,7 @@ class _Answer:
             self.failed = error
 
     def _is_over(self) -> bool:
-        return self.course.guide is None or self.course.is_over(self.sampling.most)
+        return self.course.is_over(self.sampling.most)
 
     def _given(self) -> None:
         """What the guide gives is not drawn."""

@@ -94,10 +94,11 @@ def canonical(graph: Graph) -> tuple[Graph, Names]:
 
 def question(graph: Graph) -> list[dict[str, str]]:
     """What the model is asked for a canonical graph, as chat templates want it."""
-    return [
-        {"role": "system", "content": SYSTEM},
-        {"role": "user", "content": task_text(graph)},
-    ]
+    return as_question(task_text(graph))
+
+
+def as_question(asked: str) -> list[dict[str, str]]:
+    return [{"role": "system", "content": SYSTEM}, {"role": "user", "content": asked}]
 
 
 def task_text(graph: Graph) -> str:

@@ -2,7 +2,8 @@
 """The embedded model as a writer: many samples, and the fastest one that is proven.
 
 Samples cost seconds, so none is repaired: what does not compile is dropped, the rest is timed on
-the twin without data, and proofs go from the fastest on until one holds.
+the twin without data, and proofs go from the fastest on until one holds. Where none does, the model
+is asked for the parts of the operator.
 """
 
 from __future__ import annotations
@@ -23,9 +24,10 @@ from npuforge.generate.lm.grammar import grammar
 from npuforge.generate.lm.guide import Guide
 from npuforge.generate.lm.names import renamed
 from npuforge.generate.lm.numbers import put_back
+from npuforge.generate.lm.pieces import pieces, program_of, wanted
 from npuforge.generate.lm.sampling import Drawn, Sample, Sampling
 from npuforge.generate.lm.single import KINDS
-from npuforge.generate.lm.task import OPERATOR, canonical, question
+from npuforge.generate.lm.task import OPERATOR, as_question, canonical, task_text
 from npuforge.generate.planned import settled
 from npuforge.generate.tuning import Trial, tune
 from npuforge.generate.workbench import Chosen, Workbench
@@ -53,33 +55,76 @@ class LmWriter:
 
     def __call__(self, bench: Workbench) -> Chosen:
         signature = signature_of(bench.graph)
-        with bench.stage("write", self.engine.model.name):
-            drawn = self._drawn(bench)
-        tokens, seconds = drawn.tokens, drawn.seconds
-        bench.notes.append(f"{tokens} tokens in {seconds:.1f} s by {self.engine.model.name}")
-        programs = [_filled(variant, bench.chip) for variant in _distinct(drawn)]
-        if not programs:
-            raise UsageError("no program was written: no sample came to its end")
-        tried = _tried(bench, signature, [_own(v, bench.graph, signature) for v in programs])
-        whole = Plan(signature.name, tuple(t.variant for t, _ in tried), signature.operands)
-        chosen = settled(bench, tried, whole)
-        bench.notes.append(_counted(drawn, chosen))
-        return replace(chosen, plan=replace(chosen.plan, variants=whole.variants))
-
-    def _drawn(self, bench: Workbench) -> Drawn:
         graph, _ = canonical(bench.graph)
-        asked = question(graph)
+        drawn = self._drawn(bench, task_text(graph), f"{self.sampling.count} samples", graph)
+        chosen = _settled(bench, signature, list(_distinct(drawn)))
+        if chosen is not None:
+            bench.notes.append(_counted(drawn, chosen))
+        if chosen is None or chosen.proof is None or not chosen.proof.holds:
+            whole = self._in_parts(bench, graph)
+            other = _settled(bench, signature, whole)
+            chosen = (
+                _both(chosen, other)
+                if chosen is not None and other is not None
+                else (chosen or other)
+            )
+        if chosen is None:
+            raise UsageError("no program was written: no sample came to its end")
+        return chosen
+
+    def _drawn(self, bench: Workbench, asked: str, title: str, graph: Graph | None = None) -> Drawn:
+        """Samples of answers to what is asked."""
         sampling = self.sampling
         if not sampling.grammar:
-            text = asked[-1]["content"]
-            written = grammar(signature_of(graph), text)
-            sampling = replace(sampling, grammar=written, guide=Guide(text, bench.chip))
-        title = f"{sampling.count} samples"
-        return self.engine.draw(
-            self.engine.model.prompt(asked),
-            sampling,
-            lambda seen: bench.observer(Writing(title, 0, seen, None)),
-        )
+            form = grammar(signature_of(graph) if graph is not None else None, asked)
+            sampling = replace(sampling, grammar=form, guide=Guide(asked, bench.chip))
+        model = self.engine.model
+        with bench.stage("write", f"{model.name}, {title}"):
+            drawn = self.engine.draw(
+                model.prompt(as_question(asked)),
+                sampling,
+                lambda seen: bench.observer(Writing(title, 0, seen, None)),
+            )
+        bench.notes.append(f"{drawn.tokens} tokens in {drawn.seconds:.1f} s by {model.name}")
+        return drawn
+
+    def _in_parts(self, bench: Workbench, graph: Graph) -> list[Variant]:
+        """Programs out of those for the parts of a question, which are asked as long as there are
+        smaller ones."""
+        asked, parts = task_text(graph), pieces(graph)
+        known: dict[str, list[str | None]] = {asked: [None] * self.sampling.count}
+        while parts and (new := list(dict.fromkeys(wanted(asked, parts, known.get)))):
+            for number, part in enumerate(new, 1):
+                drawn = self._drawn(bench, part, f"part {number} of {len(new)}")
+                known[part] = [program_in(s.text) if s.ended else None for s in drawn.samples]
+        made = [program_of(asked, parts, n, known.get) for n in range(self.sampling.count)]
+        counted = Counter(one for one in made if one is not None)
+        return [
+            Variant(f"of parts {number}", text, f"of {len(parts)} parts")
+            for number, text in enumerate(counted, 1)
+        ]
+
+
+def _settled(bench: Workbench, signature: Signature, programs: Sequence[Variant]) -> Chosen | None:
+    """The fastest program that is proven; nothing where there is none at all."""
+    if not programs:
+        return None
+    filled = [_filled(variant, bench.chip) for variant in programs]
+    tried = _tried(bench, signature, [_own(v, bench.graph, signature) for v in filled])
+    whole = Plan(signature.name, tuple(t.variant for t, _ in tried), signature.operands)
+    chosen = settled(bench, tried, whole)
+    return replace(chosen, plan=replace(chosen.plan, variants=whole.variants))
+
+
+def _both(first: Chosen, other: Chosen) -> Chosen:
+    """What came of the parts, beside what came of the whole."""
+    variants = (*first.plan.variants, *other.plan.variants)
+    return replace(
+        other,
+        plan=replace(other.plan, variants=variants),
+        trials=(*first.trials, *other.trials),
+        candidates=(*first.candidates, *other.candidates),
+    )
 
 
 def _distinct(drawn: Drawn) -> Iterator[Variant]:

@@ -26,7 +26,7 @@ class LlamaSampler:
             for prompt in prompts:
                 if prompt.problem:
                     continue
-                guide = Guide(prompt.prompt[-1].content) if how.guided else None
+                guide = Guide(prompt.asked) if how.guided else None
                 drawn = engine.draw(
                     self.model.prompt(as_dicts(prompt.prompt)),
                     Drawing(
@@ -45,4 +45,5 @@ class LlamaSampler:
                     answers=[sample.text for sample in drawn.samples],
                     tokens=drawn.tokens,
                     cut=sum(not sample.ended for sample in drawn.samples),
+                    ended=[sample.ended for sample in drawn.samples],
                 )

@@ -10,6 +10,7 @@ import msgspec
 from msgspec.structs import replace
 
 from npuforge.errors import NpuforgeError
+from npuforge.generate.lm.pieces import Piece, pieces
 from npuforge.generate.lm.task import canonical, question
 from npuforge.train.dataset.record import JudgedBy
 from npuforge.train.evaluate.problems import Problem
@@ -27,7 +28,13 @@ class Prompt(msgspec.Struct, frozen=True, kw_only=True):
     level: int | None
     structure: str = ""
     prompt: list[Message] = []
+    pieces: list[Piece] = []
     problem: str = ""
+
+    @property
+    def asked(self) -> str:
+        """The question itself."""
+        return self.prompt[-1].content
 
 
 class _Line(Prompt, frozen=True, kw_only=True):
@@ -69,6 +76,7 @@ def _prompt(problem: Problem) -> Prompt:
                 level=task.level,
                 structure=structure(graph),
                 prompt=as_messages(question(graph)),
+                pieces=pieces(graph),
             )
     except NpuforgeError as error:
         said = (str(error).splitlines() or ["no reason"])[0]

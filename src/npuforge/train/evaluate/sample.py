@@ -27,6 +27,7 @@ class Answers(msgspec.Struct, frozen=True, kw_only=True):
     answers: list[str]
     tokens: int
     cut: int
+    ended: list[bool] = []  # whether each answer came to its end
 
 
 class Sampling(msgspec.Struct, frozen=True, kw_only=True):
@@ -105,7 +106,7 @@ class Sampler:
                 yield _answers(words, prompt, done.courses)
 
     def _courses(self, prompt: Prompt, how: Sampling, guides: Guides) -> list[Course]:
-        guide = guides.guide(prompt.prompt[-1].content) if how.guided else None
+        guide = guides.guide(prompt.asked) if how.guided else None
         return [Course(self.known, guide) for _ in range(how.samples)]
 
     def _at_once(self, how: Sampling) -> int:
@@ -146,4 +147,5 @@ def _answers(words: Any, prompt: Prompt, own: Sequence[Course]) -> Answers:
         answers=[words.decode(one.tokens, skip_special_tokens=True) for one in own],
         tokens=sum(len(one.tokens) for one in own),
         cut=sum(not one.ended for one in own),
+        ended=[one.ended for one in own],
     )

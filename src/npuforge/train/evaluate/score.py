@@ -11,21 +11,42 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from concurrent.futures import as_completed
 from concurrent.futures.process import BrokenProcessPool
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import msgspec
 
 from npuforge.bench.metrics import estimators
 from npuforge.bench.metrics.estimators import Estimate
 from npuforge.errors import NpuforgeError
-from npuforge.generate.lm.answer import program_in
+from npuforge.generate.lm.pieces import pieces, program_of
+from npuforge.generate.lm.task import canonical, task_text
+from npuforge.spec.graph import Graph
 from npuforge.train.evaluate.problems import Problem
+from npuforge.train.evaluate.rounds import Found, written
 from npuforge.train.evaluate.sample import Answers
 from npuforge.train.judge import Bench, Judged
 from npuforge.train.judge_many import judge_many
 from npuforge.train.pool import pool
 
 Kind = Literal["parsed", "compiled", "correct"]
+
+
+class Given(NamedTuple):
+    """A model's answers to a task, and all its answers, those to parts among them."""
+
+    own: Answers
+    every: Found
+
+    def programs(self, graph: Graph) -> list[str]:
+        """Of each answer; nothing where it was given up, and its parts too."""
+        own, _ = canonical(graph)
+        asked = task_text(own)
+        so_far = written(asked, self.own, self.every)
+        parts = pieces(own) if None in (so_far(asked) or ()) else []
+        return [
+            program_of(asked, parts, sample, so_far) or ""
+            for sample in range(len(self.own.answers))
+        ]
 
 
 class Scored(msgspec.Struct, frozen=True, kw_only=True):
@@ -45,14 +66,14 @@ class Scored(msgspec.Struct, frozen=True, kw_only=True):
     failure: str = ""  # why the task could not be asked or judged
 
 
-def score(problem: Problem, given: Mapping[str, Answers]) -> list[Scored]:
+def score(problem: Problem, given: Mapping[str, Given]) -> list[Scored]:
     """The twin's counts of everybody's answers to one task."""
-    programs = {by: [program_in(text) for text in own.answers] for by, own in given.items()}
     try:
         with problem.opened() as module:
+            programs = {by: one.programs(module.graph) for by, one in given.items()}
             found = judge_many(Bench(module), [one for own in programs.values() for one in own])
     except NpuforgeError as error:
-        return [_none(problem, by, len(own), str(error)) for by, own in programs.items()]
+        return [_none(problem, by, len(one.own.answers), str(error)) for by, one in given.items()]
     return [
         _counted(problem, by, [found[program] for program in own]) for by, own in programs.items()
     ]
@@ -78,7 +99,7 @@ def _counted(problem: Problem, by: str, judged: Sequence[Judged]) -> Scored:
 
 
 def score_all(
-    asked: Sequence[tuple[Problem, Mapping[str, Answers]]], jobs: int
+    asked: Sequence[tuple[Problem, Mapping[str, Given]]], jobs: int
 ) -> Generator[Scored, None, None]:
     """The counts of many tasks, as they come in; each task in a process that serves several."""
     with pool(jobs) as judges:

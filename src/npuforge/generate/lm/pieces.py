@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Parts of a question as they are asked, and the program of the whole out of theirs.
+
+A part is a question of its own, in canonical names. Its program is put into the whole's: kernels
+keep their bodies, what the host of the part computes is computed by that of the whole, and what one
+part leaves for another has a room.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+import msgspec
+
+from npuforge import syntax
+from npuforge.errors import NpuforgeError
+from npuforge.generate.lm.asked import Asked
+from npuforge.generate.lm.divided import divided
+from npuforge.generate.lm.form import complete
+from npuforge.generate.lm.quoted import stored
+from npuforge.generate.lm.task import OPERATOR, canonical, task_text
+from npuforge.lower.compiler import lower
+from npuforge.spec.graph import Graph
+from npuforge.tile.parse import KERNEL_DECORATOR, LANGUAGE_IMPORT
+
+_HOST = f"{OPERATOR}_host"
+_SHAPE = "has shape"
+_KERNEL = re.compile(rf"^@{KERNEL_DECORATOR}\ndef {OPERATOR}", re.MULTILINE)
+
+
+class Piece(msgspec.Struct, frozen=True, kw_only=True):
+    """A part as it is asked; what its tensors and extents are in the whole."""
+
+    asked: str
+    tensors: dict[str, str]  # those it reads and those it leaves, by their names in the part
+    extents: dict[str, str]
+    rooms: dict[str, str]  # what it leaves: the shape and type that a room for it has
+    same: list[str]  # conditions on extents of the whole
+    pieces: list[Piece] = []  # where the part is too hard, too
+
+
+def pieces(graph: Graph, most: Sequence[int] = (12, 1)) -> list[Piece]:
+    """Of a canonical graph; each has smaller ones, as long as there are smaller sizes."""
+    if not most:
+        return []
+    kinds = {node.name: kind for node in graph.nodes if (kind := node.types[0]) is not None}
+    found: list[Piece] = []
+    for part, extents, leaves, same in divided(graph, most[0]):
+        own, names = canonical(part)
+        back = {
+            symbol: whole
+            for source in own.sources
+            for symbol, whole in zip(
+                source.type.extents, extents[names.sources[source.name]], strict=True
+            )
+            if symbol.isidentifier()
+        }
+        asked = task_text(own)
+        fresh = [leaf for leaf, one in zip(leaves, own.results, strict=True) if not one.mutates]
+        outputs = [name for name in stored(asked) if name not in names.sources]
+        rooms = {leaf: f"({_shape(kinds[leaf].extents)}), tl.{kinds[leaf].dtype}" for leaf in fresh}
+        found.append(
+            Piece(
+                asked=asked,
+                tensors={**names.sources, **dict(zip(outputs, fresh, strict=True))},
+                extents=back,
+                rooms=rooms,
+                same=[f"{one} == {other}" for one, other in same],
+                pieces=pieces(own, most[1:]),
+            )
+        )
+    return found or pieces(graph, most[1:])
+
+
+def _shape(extents: Sequence[str]) -> str:
+    return "".join(f"{one}, " for one in extents or ("1",)).rstrip()
+
+
+# What a model wrote for a question: a program for each sample, nothing where it gave up; nothing at
+# all where it was not asked.
+Written = Callable[[str], Sequence[str | None] | None]
+
+
+def wanted(asked: str, parts: Sequence[Piece], written: Written) -> Iterator[str]:
+    """What must be asked next: a question itself, then its parts where it was given up."""
+    known = written(asked)
+    if known is None:
+        yield asked
+    elif None in known:
+        for part in parts:
+            yield from wanted(part.asked, part.pieces, written)
+
+
+def program_of(asked: str, parts: Sequence[Piece], sample: int, written: Written) -> str | None:
+    """The program of a sample, as a whole or of the programs of its parts. Where the sample gave up
+    a part it asks again, which is to say that it takes the next sample's."""
+    known = written(asked) or ()
+    if len(known) > sample and (whole := known[sample]) is not None:
+        return whole
+    programs: list[str] = []
+    for part in parts:
+        turned = _turned(written(part.asked) or (), sample)
+        program = next((one for one in turned if one is not None), None)
+        program = program or program_of(part.asked, part.pieces, sample, written)
+        if program is None:
+            return None
+        programs.append(program)
+    return assembled(asked, parts, programs) if programs else None
+
+
+def _turned(known: Sequence[str | None], sample: int) -> list[str | None]:
+    return [*known[sample:], *known[:sample]]
+
+
+def assembled(asked: str, parts: Sequence[Piece], programs: Sequence[str]) -> str | None:
+    """The program of the whole out of those of its parts; nothing where it is none."""
+    head = Asked.read(asked).head
+    if head is None:
+        return None
+    tensors = Asked.read(asked).tensors
+    outputs = {value: name for name, value in stored(asked).items() if tensors[name].role == "out"}
+    rooms: dict[str, str] = {}
+    kernels: list[str] = []
+    host: list[str] = []
+    for number, (part, program) in enumerate(zip(parts, programs, strict=True), 1):
+        own, lines = _placed(part, program, f"p{number}", outputs)
+        kernels.append(own)
+        rooms |= {value: kind for value, kind in part.rooms.items() if value not in outputs}
+        host += lines
+    made = [f"    {_room(value)} = tl.workspace({kind})" for value, kind in rooms.items()]
+    text = f"{LANGUAGE_IMPORT}\n\n\n{''.join(kernels)}{head}" + "".join(
+        f"{line}\n" for line in (*made, *host)
+    )
+    return text if _is_program(text) else None
+
+
+def _is_program(text: str) -> bool:
+    try:
+        lower(complete(text, "910b2").text, "910b2")
+    except (NpuforgeError, RecursionError):
+        return False
+    return True
+
+
+def _room(value: str) -> str:
+    return f"room_{value}"
+
+
+def _placed(
+    part: Piece, program: str, prefix: str, outputs: Mapping[str, str]
+) -> tuple[str, list[str]]:
+    """The kernels of a part, and the lines of its host, in names of the whole."""
+    tree = syntax.parse(program)
+    host = next(one for one in tree.body if isinstance(one, ast.FunctionDef) and one.name == _HOST)
+    before = program.partition(f"def {_HOST}(")[0]
+    kernels = before[before.index(f"@{KERNEL_DECORATOR}") :]
+    named = {
+        one.name: f"{OPERATOR}_{prefix}{one.name.removeprefix(OPERATOR)}"
+        for one in tree.body
+        if isinstance(one, ast.FunctionDef) and one is not host
+    }
+    made = [one.id for one in ast.walk(host) if isinstance(one, ast.Name) and _is_given(one)]
+    names = {name: f"{prefix}_{name}" for name in made}
+    names |= named
+    names |= {
+        own: outputs.get(whole, _room(whole) if whole[0] == "v" else whole)
+        for own, whole in part.tensors.items()
+    }
+    lines = [f'    tl.require({one}, "tensors that meet are of one size")' for one in part.same]
+    lines += [f"    {names[name]} = {part.extents[name]}" for name in made if name in part.extents]
+    for statement in host.body:
+        if not _says_shapes(statement, part.extents):
+            renamed = _Renamed(names).visit(statement)
+            lines += [f"    {line}" for line in ast.unparse(renamed).splitlines()]
+    return _KERNEL.sub(lambda one: f"{one[0]}_{prefix}", kernels), list(dict.fromkeys(lines))
+
+
+def _is_given(name: ast.Name) -> bool:
+    return isinstance(name.ctx, ast.Store)
+
+
+def _says_shapes(statement: ast.stmt, extents: Mapping[str, str]) -> bool:
+    """Whether a statement reads an extent, or requires one of a tensor."""
+    match statement:
+        case ast.Assign([ast.Name(name)], ast.Subscript(ast.Attribute(attr="shape"))):
+            return name in extents
+        case ast.Expr(ast.Call(args=[_, ast.Constant(str(message))])):
+            return _SHAPE in message
+        case _:
+            return False
+
+
+class _Renamed(ast.NodeTransformer):
+    def __init__(self, names: Mapping[str, str]) -> None:
+        self.names = names
+
+    def visit_Name(self, node: ast.Name) -> ast.Name:
+        return ast.copy_location(ast.Name(self.names.get(node.id, node.id), node.ctx), node)
