@@ -17,7 +17,7 @@ from npuforge.plan import planner
 from npuforge.train.evaluate.problems import Problem, problems
 from npuforge.train.evaluate.prompts import prompts
 from npuforge.train.evaluate.sample import Answers
-from npuforge.train.evaluate.score import Scored, at_k, by_level, gain, score
+from npuforge.train.evaluate.score import Given, Scored, at_k, by_level, gain, score
 from npuforge.train.evaluate.structures import evaluated
 from npuforge.train.judge import TwinJudge
 
@@ -60,10 +60,11 @@ def test_a_table_is_asked_by_its_largest_case_that_can_be_made(tmp_path: Path) -
 def test_answers_are_counted_by_how_far_they_come(problem: Problem, right: str) -> None:
     thought = f"<think>\nabout it\n</think>\n{right}"
     wrong = right.replace("tl.mul(", "tl.add(", 1)
-    given = [thought, right, wrong, right.replace("tl.load(", "tl.fetch("), "no program"]
-    answers = Answers(suite="forge", name=_NAME, level=1, answers=given, tokens=0, cut=0)
+    texts = [thought, right, wrong, right.replace("tl.load(", "tl.fetch("), "no program"]
+    answers = Answers(suite="forge", name=_NAME, level=1, answers=texts, tokens=0, cut=0)
     other = Answers(suite="forge", name=_NAME, level=1, answers=[wrong], tokens=0, cut=0)
-    found, less = score(problem, {"one": answers, "other": other})
+    given = {"one": Given(answers, {}, False), "other": Given(other, {}, False)}
+    found, less = score(problem, given)
     assert (less.by, less.samples, less.compiled, less.correct) == ("other", 1, 1, 0)
     assert (found.samples, found.parsed, found.compiled, found.correct) == (5, 3, 3, 2)
     assert found.distinct == 4

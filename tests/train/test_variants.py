@@ -13,6 +13,7 @@ import torch
 
 from npuforge.errors import UsageError
 from npuforge.generate.cases import all_smaller, shape_of
+from npuforge.generate.interpreted import does, run
 from npuforge.generate.live import LiveModule
 from npuforge.generate.lm.form import plain
 from npuforge.generate.lm.task import task_text
@@ -20,7 +21,6 @@ from npuforge.plan import planner
 from npuforge.spec.graph import Graph, Result
 from npuforge.train.dataset import grow as growth
 from npuforge.train.dataset.grow import grow, is_proven
-from npuforge.train.dataset.interpreted import does, run
 from npuforge.train.dataset.record import Chat
 from npuforge.train.dataset.variants import varied
 from npuforge.train.judge import Bench

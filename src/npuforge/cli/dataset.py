@@ -56,6 +56,14 @@ def dataset() -> None:
     show_default=True,
     help="Share of operators that are proven on the twin; the others are interpreted, as variants.",
 )
+@click.option(
+    "--parts",
+    "tried",
+    type=click.IntRange(0),
+    default=0,
+    show_default=True,
+    help="Of the questions that an operator is divided into, how many are planned and interpreted.",
+)
 @jobs_option
 @click.option(
     "--limit",
@@ -73,6 +81,7 @@ def build(
     lessons: float,
     variants: int,
     proven: float,
+    tried: int,
     jobs: int,
     limit_s: float,
 ) -> None:
@@ -105,6 +114,7 @@ def build(
         lessons=lessons,
         variants=variants,
         proven=proven,
+        parts=tried,
     )
     grow_all(out, settings, operators, evaluated(), jobs, progress, limit_s)
     counts = assemble(parts(out), document_records(), evaluated(), out)

@@ -24,6 +24,13 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 _PATH = click.option("--path", type=click.Path(path_type=Path), help="The suite's checkout.")
 
 
+_CHECKED = click.option(
+    "--checked",
+    is_flag=True,
+    help="What the interpreter finds wrong counts as given up, and is put together of parts.",
+)
+
+
 class _Numbers(click.ParamType[frozenset[int]]):
     """Whole numbers, commas between them."""
 
@@ -94,6 +101,7 @@ def prompts(suite: str, path: Path | None, out: Path) -> None:
     show_default=True,
     help="The compiler refuses lines that cannot stand, as they are written.",
 )
+@_CHECKED
 @jobs_option
 def sample(
     model: str,
@@ -104,6 +112,7 @@ def sample(
     most_tokens: int,
     seed: int,
     guided: bool,
+    checked: bool,
     jobs: int,
 ) -> None:
     """Have MODEL answer the prompts of ASKED, or the tasks of a dataset.
@@ -112,7 +121,7 @@ def sample(
     there is no GPU.
     """
     from npuforge.train.evaluate.prompts import read_prompts  # noqa: PLC0415
-    from npuforge.train.evaluate.rounds import next_round  # noqa: PLC0415
+    from npuforge.train.evaluate.rounds import Checks, next_round  # noqa: PLC0415
     from npuforge.train.evaluate.sample import Answers, Sampling, open_sampler  # noqa: PLC0415
     from npuforge.train.records import read_lines  # noqa: PLC0415
 
@@ -129,9 +138,15 @@ def sample(
         guided=guided,
         jobs=jobs,
     )
+    checks = Checks(known, jobs) if checked else None
     sampler = open_sampler(model)
     with grown_file(out) as file:
-        while new := next_round(known, found):
+        while True:
+            if checks is not None:
+                checks.look(found.values())
+            new = next_round(known, found, checks)
+            if not new:
+                break
             for answers in sampler.answers(new, how):
                 file.write(msgspec.json.encode(answers) + b"\n")
                 file.flush()
@@ -149,6 +164,7 @@ def sample(
 @click.option(
     "--levels", type=_Numbers(), default="1,2,3", show_default=True, help="Levels that count."
 )
+@_CHECKED
 @jobs_option
 def score(
     suite: str,
@@ -156,6 +172,7 @@ def score(
     path: Path | None,
     out: Path,
     levels: frozenset[int],
+    checked: bool,
     jobs: int,
 ) -> None:
     """Judge the answers of ANSWERED to the tasks of SUITE on the twin.
@@ -176,7 +193,7 @@ def score(
         read = {(one.suite, one.name): one for one in read_lines([file], Answers, "sampled")}
         for (of, name), one in read.items():
             if of == suite:
-                given.setdefault(name, {})[file.stem] = Given(one, read)
+                given.setdefault(name, {})[file.stem] = Given(one, read, checked)
     if not given:
         raise UsageError(f"no answers to {suite} in {', '.join(map(str, answered))}")
     found = read_lines([out], Scored, "scored") if out.exists() else []

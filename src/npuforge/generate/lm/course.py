@@ -22,7 +22,7 @@ from npuforge.generate.lm.guide import Advice, prepared
 from npuforge.generate.lm.quoted import is_quote
 
 CHOICES = 4  # tokens that could have been drawn instead, which a course is told of
-_DETOURS = 2  # tokens taken for each that may be written, those taken back among them
+_DETOURS = 1_500  # tokens that may be taken back, or as many as there are where these are more
 _TRIES = 8  # for a line
 _ENDINGS = 3  # for the end
 _AGAIN = 3  # where the lines before it are doubted already
@@ -95,8 +95,9 @@ class Course:
 
     def is_over(self, most: int) -> bool:
         """Whether nothing more is drawn for an answer of at most so many tokens."""
-        far = len(self.tokens) >= most or self.taken >= most * _DETOURS
-        return self.ended or self.given_up or far
+        written = len(self.tokens)
+        lost = self.taken - written > max(_DETOURS, written)
+        return self.ended or self.given_up or written >= most or lost
 
     def take(self, drawn: int, choices: Sequence[Choice]) -> tuple[int, int]:
         """A token was drawn: the one to go on with, and how many before it are taken back."""

@@ -29,9 +29,10 @@ Kind = Literal["elements", "folded", "other"]
 
 # What needs no room between parts: another look at a value, or a constant. Who reads it has it.
 _FREE = re.compile(
-    r"^(?:view|_unsafe_view|squeeze|unsqueeze|expand|clone|alias|detach|select|slice|scalar_tensor"
-    r"|full|zeros|ones|arange|lift_fresh_copy|split|split_with_sizes|unbind|chunk)\b"
+    r"^(?:view|_unsafe_view|squeeze|unsqueeze|expand|clone|alias|detach|scalar_tensor|full|zeros|ones"
+    r"|arange|lift_fresh_copy|split|split_with_sizes|unbind|chunk)\b"
 )
+_PARTS = re.compile(r"^(?:select|slice)\b")  # free where parts may be larger than an operation
 _FOLDS = re.compile(
     r"^(?:sum|mean|amax|amin|prod|var|std|any|all|argmax|argmin|linalg_vector_norm)\b"
 )
@@ -97,7 +98,7 @@ def _grouped(graph: Graph, most: int) -> list[_Group]:
     types = {source.name: source.type for source in graph.sources}
     types |= {node.name: found for node in graph.nodes if (found := node.types[0]) is not None}
     results = {result.name for result in graph.results}
-    free = _free(graph, types)
+    free = _free(graph, types, most)
     read_by = _readers(graph, free - results)
     groups: list[_Group] = []
     place: dict[str, int] = {}
@@ -167,7 +168,7 @@ def _joins(
     )
 
 
-def _free(graph: Graph, types: Mapping[str, TensorType]) -> set[str]:
+def _free(graph: Graph, types: Mapping[str, TensorType], most: int) -> set[str]:
     """Values that parts have each for themselves: looks, constants, and what has an extent that
     nothing it is made of has."""
     nodes = {node.name: node for node in graph.nodes}
@@ -177,7 +178,8 @@ def _free(graph: Graph, types: Mapping[str, TensorType]) -> set[str]:
         known = {name for one in roots for size in types[one].sizes for name in size.names}
         needed = {name for size in _sizes(node) for name in size.names}
         needed = needed.union(*(found[one] for one in node.reads() if one in found))
-        if _is_free(node, nodes) or not needed <= known:
+        look = _is_free(node, nodes) or (most > 1 and _PARTS.match(node.word))
+        if look or not needed <= known:
             found[node.name] = needed
     return set(found)
 
@@ -203,7 +205,8 @@ def _is_free(node: Node, nodes: Mapping[str, Node]) -> bool:
 
 
 def _kind(node: Node, types: Mapping[str, TensorType]) -> Kind:
-    if _MOVES.match(node.word) or len(node.types) != 1 or node.op == _ITEM:
+    moved = _MOVES.match(node.word) or _PARTS.match(node.word)
+    if moved or len(node.types) != 1 or node.op == _ITEM:
         return "other"
     if _FOLDS.match(node.word):
         return "folded"
@@ -264,10 +267,11 @@ def _part(graph: Graph, group: _Group, groups: Sequence[_Group]) -> Graph:
     }
     asked = [result for result in graph.results if result.name in own]
     known = {result.name for result in asked}
+    updated = {result.mutates for result in asked}
     left = [Result(n.name) for n in inside if n.name in own & later and n.name not in known]
     return replace(
         graph,
-        sources=[source for name, source in kinds.items() if name in read],
+        sources=[s for name, s in kinds.items() if name in read or (s.target or name) in updated],
         nodes=inside,
         results=[*left, *asked],
         symbols=[],

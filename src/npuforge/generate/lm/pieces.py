@@ -20,6 +20,7 @@ from npuforge.generate.lm.asked import Asked
 from npuforge.generate.lm.divided import divided
 from npuforge.generate.lm.form import complete
 from npuforge.generate.lm.quoted import stored
+from npuforge.generate.lm.simpler import simpler
 from npuforge.generate.lm.task import OPERATOR, canonical, task_text
 from npuforge.lower.compiler import lower
 from npuforge.spec.graph import Graph
@@ -31,20 +32,26 @@ _KERNEL = re.compile(rf"^@{KERNEL_DECORATOR}\ndef {OPERATOR}", re.MULTILINE)
 
 
 class Piece(msgspec.Struct, frozen=True, kw_only=True):
-    """A part as it is asked; what its tensors and extents are in the whole."""
+    """A part, a canonical graph; what its tensors and extents are in the whole."""
 
-    asked: str
+    graph: Graph
     tensors: dict[str, str]  # those it reads and those it leaves, by their names in the part
     extents: dict[str, str]
     rooms: dict[str, str]  # what it leaves: the shape and type that a room for it has
     same: list[str]  # conditions on extents of the whole
     pieces: list[Piece] = []  # where the part is too hard, too
 
+    @property
+    def asked(self) -> str:
+        """The part as a question."""
+        return task_text(self.graph)
+
 
 def pieces(graph: Graph, most: Sequence[int] = (12, 1)) -> list[Piece]:
     """Of a canonical graph; each has smaller ones, as long as there are smaller sizes."""
     if not most:
         return []
+    graph = simpler(graph)
     kinds = {node.name: kind for node in graph.nodes if (kind := node.types[0]) is not None}
     found: list[Piece] = []
     for part, extents, leaves, same in divided(graph, most[0]):
@@ -63,7 +70,7 @@ def pieces(graph: Graph, most: Sequence[int] = (12, 1)) -> list[Piece]:
         rooms = {leaf: f"({_shape(kinds[leaf].extents)}), tl.{kinds[leaf].dtype}" for leaf in fresh}
         found.append(
             Piece(
-                asked=asked,
+                graph=own,
                 tensors={**names.sources, **dict(zip(outputs, fresh, strict=True))},
                 extents=back,
                 rooms=rooms,
@@ -78,36 +85,36 @@ def _shape(extents: Sequence[str]) -> str:
     return "".join(f"{one}, " for one in extents or ("1",)).rstrip()
 
 
-# What a model wrote for a question: a program for each sample, nothing where it gave up; nothing at
+# What a model wrote for a graph: a program for each sample, nothing where it gave up; nothing at
 # all where it was not asked.
-Written = Callable[[str], Sequence[str | None] | None]
+Written = Callable[[Graph], Sequence[str | None] | None]
 
 
-def wanted(asked: str, parts: Sequence[Piece], written: Written) -> Iterator[str]:
-    """What must be asked next: a question itself, then its parts where it was given up."""
-    known = written(asked)
+def wanted(graph: Graph, parts: Sequence[Piece], written: Written) -> Iterator[Graph]:
+    """What must be asked next: a graph itself, then its parts where it was given up."""
+    known = written(graph)
     if known is None:
-        yield asked
+        yield graph
     elif None in known:
         for part in parts:
-            yield from wanted(part.asked, part.pieces, written)
+            yield from wanted(part.graph, part.pieces, written)
 
 
-def program_of(asked: str, parts: Sequence[Piece], sample: int, written: Written) -> str | None:
+def program_of(graph: Graph, parts: Sequence[Piece], sample: int, written: Written) -> str | None:
     """The program of a sample, as a whole or of the programs of its parts. Where the sample gave up
     a part it asks again, which is to say that it takes the next sample's."""
-    known = written(asked) or ()
+    known = written(graph) or ()
     if len(known) > sample and (whole := known[sample]) is not None:
         return whole
     programs: list[str] = []
     for part in parts:
-        turned = _turned(written(part.asked) or (), sample)
+        turned = _turned(written(part.graph) or (), sample)
         program = next((one for one in turned if one is not None), None)
-        program = program or program_of(part.asked, part.pieces, sample, written)
+        program = program or program_of(part.graph, part.pieces, sample, written)
         if program is None:
             return None
         programs.append(program)
-    return assembled(asked, parts, programs) if programs else None
+    return assembled(task_text(graph), parts, programs) if programs else None
 
 
 def _turned(known: Sequence[str | None], sample: int) -> list[str | None]:

@@ -18,6 +18,7 @@ from npuforge.errors import UsageError
 from npuforge.generate.cases import ProofCase
 from npuforge.generate.events import Writing
 from npuforge.generate.lm.answer import held, program_in
+from npuforge.generate.lm.checked import is_right
 from npuforge.generate.lm.engine import Engine
 from npuforge.generate.lm.form import complete
 from npuforge.generate.lm.grammar import grammar
@@ -72,11 +73,11 @@ class LmWriter:
             raise UsageError("no program was written: no sample came to its end")
         return chosen
 
-    def _drawn(self, bench: Workbench, asked: str, title: str, graph: Graph | None = None) -> Drawn:
+    def _drawn(self, bench: Workbench, asked: str, title: str, graph: Graph) -> Drawn:
         """Samples of answers to what is asked."""
         sampling = self.sampling
         if not sampling.grammar:
-            form = grammar(signature_of(graph) if graph is not None else None, asked)
+            form = grammar(signature_of(graph), asked)
             sampling = replace(sampling, grammar=form, guide=Guide(asked, bench.chip))
         model = self.engine.model
         with bench.stage("write", f"{model.name}, {title}"):
@@ -91,13 +92,19 @@ class LmWriter:
     def _in_parts(self, bench: Workbench, graph: Graph) -> list[Variant]:
         """Programs out of those for the parts of a question, which are asked as long as there are
         smaller ones."""
-        asked, parts = task_text(graph), pieces(graph)
-        known: dict[str, list[str | None]] = {asked: [None] * self.sampling.count}
-        while parts and (new := list(dict.fromkeys(wanted(asked, parts, known.get)))):
-            for number, part in enumerate(new, 1):
-                drawn = self._drawn(bench, part, f"part {number} of {len(new)}")
-                known[part] = [program_in(s.text) if s.ended else None for s in drawn.samples]
-        made = [program_of(asked, parts, n, known.get) for n in range(self.sampling.count)]
+        parts = pieces(graph)
+        known: dict[str, list[str | None]] = {task_text(graph): [None] * self.sampling.count}
+
+        def written(one: Graph) -> list[str | None] | None:
+            return known.get(task_text(one))
+
+        while parts and (new := {task_text(one): one for one in wanted(graph, parts, written)}):
+            for number, (asked, part) in enumerate(new.items(), 1):
+                drawn = self._drawn(bench, asked, f"part {number} of {len(new)}", part)
+                texts = [program_in(sample.text) for sample in drawn.samples if sample.ended]
+                right = [one for one in texts if is_right(one, part, bench.chip)]
+                known[asked] = [*right, *[None] * (self.sampling.count - len(right))]
+        made = [program_of(graph, parts, n, written) for n in range(self.sampling.count)]
         counted = Counter(one for one in made if one is not None)
         return [
             Variant(f"of parts {number}", text, f"of {len(parts)} parts")

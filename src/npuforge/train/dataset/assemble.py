@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Parts put together: without repetition, split by structure, as files to train on.
 
-* `variant.jsonl`: chat records to begin with, interpreted only
+* `variant.jsonl`, `part.jsonl`: chat records to begin with, interpreted only
 * `kernel.jsonl`, `ascendc.jsonl`, `project.jsonl`, `repair.jsonl`, `document.jsonl`: chat records
 * `preference.jsonl`: pairs, `tasks.jsonl`: questions for reinforcement
 * `validation.jsonl`: kernels of structures that no other file has

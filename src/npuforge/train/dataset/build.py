@@ -35,6 +35,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     lessons: float = 1.0  # share of operators that give repairs and preferences too
     variants: int = 0  # graphs tried for each operator, interpreted only
     proven: float = 1.0  # share of operators that are proven; the others are interpreted only
+    parts: int = 0  # of the questions an operator is divided into, how many are tried
 
 
 class Part(msgspec.Struct, frozen=True):
@@ -118,6 +119,7 @@ def _grow_part(folder: Path, settings: Settings, number: int, avoid: frozenset[s
             settings.lessons,
             settings.variants,
             settings.proven,
+            settings.parts,
         )
         for k in range(PART)
     ]

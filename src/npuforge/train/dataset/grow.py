@@ -10,19 +10,20 @@ from __future__ import annotations
 
 import random
 import warnings
-from collections.abc import Collection, Generator, Iterator
+from collections.abc import Collection, Generator, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from npuforge.errors import NpuforgeError
 from npuforge.generate.cases import fewer_rows, operand_shapes
+from npuforge.generate.interpreted import does
 from npuforge.generate.live import LiveModule
 from npuforge.generate.lm.form import plain
+from npuforge.generate.lm.pieces import Piece, pieces
 from npuforge.generate.lm.task import OPERATOR, question
 from npuforge.lower.compiler import Lowered
 from npuforge.lower.tiling import Tiling, compute_tiling
 from npuforge.plan import Plan, planner
 from npuforge.train.dataset.faults import faults, seeded
-from npuforge.train.dataset.interpreted import does
 from npuforge.train.dataset.patience import within
 from npuforge.train.dataset.rarity import worth
 from npuforge.train.dataset.reasoning import reasoning, schedules
@@ -33,6 +34,7 @@ from npuforge.train.dataset.record import (
     Origin,
     Preference,
     Record,
+    Source,
 )
 from npuforge.train.dataset.resize import resized
 from npuforge.train.dataset.variants import varied
@@ -73,12 +75,14 @@ def grow(
     lessons: float = 1.0,
     variants: int = 0,
     proven: float = 1.0,
+    parts: int = 0,
 ) -> Grown:
     """The operator of that number; one whose structure is to be avoided gives nothing. `lessons` is
     the share of operators that also give repairs and preferences, which take most of the time;
     `variants` is how many graphs like it are tried, for kernels that are interpreted only: more of
     them where something about it is rare, and fewer where nothing is; `proven` is the share of
-    operators that are proven on the twin, the others being interpreted, too."""
+    operators that are proven on the twin, the others being interpreted, too; `parts` is how many of
+    the questions are tried that an operator is divided into."""
     drawn = draw(seed, index)
     grown = Grown(index, drawn.family)
     proves = is_proven(seed, index, proven)
@@ -95,7 +99,11 @@ def grow(
                 teacher = _Teacher(drawn, bench, plan, grown.structure, lessons)
                 own = _proven(teacher) if proves else _interpreted(teacher)
                 tried = round(variants * worth(teacher.question[-1].content, teacher.program))
-                grown.records = [*own, *_varied(teacher, tried, avoid)]
+                grown.records = [
+                    *own,
+                    *_varied(teacher, tried, avoid),
+                    *_divided(teacher, parts, avoid),
+                ]
     except Exception as error:  # hours of growth do not end with one operator that finds a fault
         said = (str(error).splitlines() or [""])[0]
         known = isinstance(error, NpuforgeError) and said
@@ -164,6 +172,32 @@ def _varied(teacher: _Teacher, count: int, avoid: Collection[str]) -> Iterator[R
             continue
 
 
+def _divided(teacher: _Teacher, count: int, avoid: Collection[str]) -> Iterator[Record]:
+    """Kernels of the parts in which the operator is asked where it is too hard as a whole."""
+    if not count:
+        return
+    rng = random.Random(f"npuforge parts {teacher.drawn.seed} {teacher.drawn.index}")
+    bench = teacher.bench
+    every = {part.asked: part.graph for part in _all_parts(pieces(bench.canonical))}
+    for graph in rng.sample(list(every.values()), min(count, len(every))):
+        try:
+            kind = structure(graph)
+            if kind in avoid:
+                continue
+            other = Bench(bench.module, bench.soc, cases=(), graph=graph)
+            plan = planner.plan(other.canonical, bench.soc, most=1)
+            again = _Teacher(teacher.drawn, other, plan, kind, 0.0)
+            yield from again.interpreted("part")
+        except _UNFIT:
+            continue
+
+
+def _all_parts(parts: Iterable[Piece]) -> Iterator[Piece]:
+    for part in parts:
+        yield part
+        yield from _all_parts(part.pieces)
+
+
 @dataclass(slots=True)
 class _Teacher:
     drawn: Drawn
@@ -199,7 +233,7 @@ class _Teacher:
             answer = self.answer(right)
             yield Chat(messages=[*self.question, answer], source="kernel", origin=self.origin)
 
-    def interpreted(self) -> Iterator[Record]:
+    def interpreted(self, source: Source = "variant") -> Iterator[Record]:
         """The kernel alone, where the interpreter says that it is right."""
         program = self.program
         if len(program) > _LONGEST:
@@ -207,7 +241,7 @@ class _Teacher:
         lowered, plan = self.bench.accepted(program)
         if does(lowered.program, plan, self.bench.graph):
             answer = self.said(program, lowered, self.tiling(lowered, plan), None)
-            yield Chat(messages=[*self.question, answer], source="variant", origin=self.origin)
+            yield Chat(messages=[*self.question, answer], source=source, origin=self.origin)
 
     def records(self) -> Iterator[Record]:
         if len(self.program) > _LONGEST:

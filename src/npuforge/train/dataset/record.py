@@ -10,7 +10,9 @@ import msgspec
 
 from npuforge.train.records import Message
 
-Source = Literal["kernel", "variant", "ascendc", "project", "repair", "document", "preference"]
+Source = Literal[
+    "kernel", "variant", "part", "ascendc", "project", "repair", "document", "preference",
+]  # fmt: skip
 
 
 class Origin(msgspec.Struct, frozen=True, kw_only=True):

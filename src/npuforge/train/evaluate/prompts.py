@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from npuforge.errors import NpuforgeError
 from npuforge.generate.lm.pieces import Piece, pieces
 from npuforge.generate.lm.task import canonical, question
+from npuforge.spec.graph import Graph
 from npuforge.train.dataset.record import JudgedBy
 from npuforge.train.evaluate.problems import Problem
 from npuforge.train.records import Message, as_messages, read_lines
@@ -28,6 +29,7 @@ class Prompt(msgspec.Struct, frozen=True, kw_only=True):
     level: int | None
     structure: str = ""
     prompt: list[Message] = []
+    graph: Graph | None = None
     pieces: list[Piece] = []
     problem: str = ""
 
@@ -76,6 +78,7 @@ def _prompt(problem: Problem) -> Prompt:
                 level=task.level,
                 structure=structure(graph),
                 prompt=as_messages(question(graph)),
+                graph=graph,
                 pieces=pieces(graph),
             )
     except NpuforgeError as error:

@@ -18,8 +18,10 @@ import msgspec
 from npuforge.bench.metrics import estimators
 from npuforge.bench.metrics.estimators import Estimate
 from npuforge.errors import NpuforgeError
+from npuforge.generate.lm.answer import program_in
+from npuforge.generate.lm.checked import is_right
 from npuforge.generate.lm.pieces import pieces, program_of
-from npuforge.generate.lm.task import canonical, task_text
+from npuforge.generate.lm.task import canonical
 from npuforge.spec.graph import Graph
 from npuforge.train.evaluate.problems import Problem
 from npuforge.train.evaluate.rounds import Found, written
@@ -36,16 +38,16 @@ class Given(NamedTuple):
 
     own: Answers
     every: Found
+    checked: bool  # what the interpreter finds wrong is put together of parts, too
 
     def programs(self, graph: Graph) -> list[str]:
-        """Of each answer; nothing where it was given up, and its parts too."""
+        """Of each answer; where it was given up, and its parts too, as far as it came."""
         own, _ = canonical(graph)
-        asked = task_text(own)
-        so_far = written(asked, self.own, self.every)
-        parts = pieces(own) if None in (so_far(asked) or ()) else []
+        so_far = written(own, self.own, self.every, is_right if self.checked else None)
+        parts = pieces(own) if None in (so_far(own) or ()) else []
         return [
-            program_of(asked, parts, sample, so_far) or ""
-            for sample in range(len(self.own.answers))
+            program_of(own, parts, sample, so_far) or program_in(answer)
+            for sample, answer in enumerate(self.own.answers)
         ]
 
 
