@@ -234,6 +234,8 @@ def _fits(inputs: Sequence[Any], shapes: Mapping[int, Shape]) -> bool:
 def _alike(value: Any, shape: Shape, least: int) -> Any:
     if value.dtype == torch.bool:
         return torch.rand(shape) < 0.5
+    if value.is_complex():
+        return torch.randn(shape, dtype=value.dtype)
     if not value.dtype.is_floating_point:
         return torch.randint(0, max(1, least), shape, dtype=value.dtype)
     mean, spread = 0.0, 1.0

@@ -15,6 +15,7 @@ import msgspec
 
 from npuforge.errors import UsageError
 from npuforge.sandbox import open_plain
+from npuforge.spec.complex_pairs import paired
 from npuforge.spec.graph import Graph
 from npuforge.spec.session import Signature
 
@@ -71,7 +72,7 @@ class LiveModule:
 
     @property
     def graph(self) -> Graph:
-        return msgspec.convert(self._described["graph"], Graph)
+        return paired(msgspec.convert(self._described["graph"], Graph))
 
     @property
     def signature(self) -> Signature:

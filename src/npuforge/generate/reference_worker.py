@@ -61,7 +61,7 @@ def serve(captured: Captured, question: dict[str, Any], folder: Path) -> None:
 
 def _whole_numbers(answerer: Answerer, option: dict[str, Any], folder: Path) -> list[Any]:
     """The module's own inputs at these sizes, those of whole numbers; the others are None."""
-    shapes = {int(place): tuple(shape) for place, shape in option["shapes"].items()}
+    shapes = answerer.shapes(option)
     try:
         inputs, _ = answerer.maker.make(shapes, {}, 0)
     except Exception:  # without them the time is that of zeros, and says so
@@ -78,10 +78,15 @@ def _whole_numbers(answerer: Answerer, option: dict[str, Any], folder: Path) -> 
 def _left(folder: Path, name: str, tensor: Any) -> dict[str, Any] | None:
     if tensor is None:
         return None
-    plain = tensor.detach().contiguous()
+    plain = as_pairs(tensor.detach()).contiguous()
     plain.reshape(-1).view(torch.uint8).numpy().tofile(folder / name)
     dtype = str(plain.dtype).removeprefix("torch.")
     return {"file": name, "shape": list(plain.shape), "dtype": dtype}
+
+
+def as_pairs(tensor: Any) -> Any:
+    """A tensor as kernels see it: complex numbers are pairs of real ones."""
+    return torch.view_as_real(tensor.resolve_conj()) if tensor.is_complex() else tensor
 
 
 class Answerer:
@@ -95,6 +100,11 @@ class Answerer:
         making.seed(0)
         self.model = module.Model(*getattr(module, "get_init_inputs", list)())
         self.maker = making.InputMaker(module.get_inputs)
+        self.complex = {
+            place
+            for place, value in enumerate(captured.inputs)
+            if isinstance(value, torch.Tensor) and value.is_complex()
+        }
         self.state = {id(t) for t in (*self.model.parameters(), *self.model.buffers())}
         held = sum(t.numel() for t in (*self.model.parameters(), *self.model.buffers()))
         self.heavy = held > _MOST_STATE
@@ -103,6 +113,13 @@ class Answerer:
     def shares(self, tensor: Any) -> bool:
         """Whether it is a parameter or buffer that no case changes."""
         return id(tensor) in self.state and not self.updated
+
+    def shapes(self, option: dict[str, Any]) -> dict[int, tuple[int, ...]]:
+        """Of the module's own inputs: a complex number is one element to it."""
+        return {
+            int(place): tuple(shape[:-1] if int(place) in self.complex else shape)
+            for place, shape in option["shapes"].items()
+        }
 
     def _copy(self, model: Any) -> Any:
         """A module that may be run and changed by it; a large one is copied only where it must."""
@@ -118,7 +135,7 @@ class Answerer:
         return self._answer(case, case["options"][-1])
 
     def _answer(self, case: dict[str, Any], option: dict[str, Any]) -> dict[str, Any]:
-        shapes = {int(place): tuple(shape) for place, shape in option["shapes"].items()}
+        shapes = self.shapes(option)
         numbers = {int(old): new for old, new in option["numbers"].items()}
         inputs, note = self.maker.make(shapes, numbers, case["seed"])
         model = self.model

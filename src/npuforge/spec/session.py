@@ -17,6 +17,7 @@ import msgspec
 
 from npuforge.errors import UsageError
 from npuforge.sandbox import Limits, Sandbox
+from npuforge.spec.complex_pairs import paired
 from npuforge.spec.folder_process import FolderProcess
 from npuforge.spec.graph import EagerOp, Graph
 
@@ -95,7 +96,7 @@ class ModuleSession(FolderProcess):
         """The graph of the module; `UsageError` says why there is none."""
         found = self._first().graph
         assert found is not None
-        return found
+        return paired(found)
 
     @property
     def signature(self) -> Signature:

@@ -39,6 +39,8 @@ _FREE = (
 _BOUND = (
     "return (x * self.weight).view(-1, 6, 8).sum(-1)",
     "return torch.cat([x * self.weight, x], dim=-1)",
+    "return x.repeat(1, 2)[:, 3:51] * self.weight",
+    "return torch.cat([x[:, :24], x[:, :24]], dim=-1) + self.weight",
 )
 
 

@@ -17,6 +17,7 @@ from npuforge.bench.tables.table import Table
 from npuforge.dtypes import HostTensor, find
 from npuforge.errors import UsageError
 from npuforge.sandbox import GIB, Limits, Sandbox
+from npuforge.spec.complex_pairs import paired
 from npuforge.spec.folder_process import FolderProcess
 from npuforge.spec.graph import EagerOp, Graph
 from npuforge.spec.session import Signature
@@ -117,7 +118,7 @@ class TableSession(FolderProcess):
     def capture(self, row: int) -> tuple[Graph, Signature]:
         """The reference's graph, with the row as its example."""
         found = self._request({"do": "capture", "row": row}, _Captured)
-        return found.graph, found.signature
+        return paired(found.graph), found.signature
 
     def prove(self, row: int, question: Any, folder: str) -> None:
         """Have the reference of a captured row answer cases; answers come to the folder."""

@@ -18,6 +18,8 @@ from npuforge.spec.graph import Argument, Extent, Graph, Node, Source, Symbol, T
 
 # Operations whose whole numbers are sizes.
 _SIZED = {"view", "_unsafe_view", "expand", "full", "native_layer_norm", "arange.start_step"}
+# What makes axes of its own: of a join, a part, the first few.
+_MAKING = {"cat", "slice.Tensor", "constant_pad_nd", "topk"}
 # What is computed from sizes that are arguments.
 _COUNTING = {"native_group_norm", "split_with_sizes", "repeat", "unfold", "index_put"}
 _NUMBER = re.compile(r"(?<!\w)\d+")
@@ -56,6 +58,10 @@ def _independent(graph: Graph, fixed: Mapping[int, object]) -> bool:
     """Whether nothing follows from these numbers but themselves."""
     if any(node.word in _COUNTING for node in graph.nodes):
         return False
+    types = {source.name: source.type for source in graph.sources}
+    types |= {node.name: kind for node in graph.nodes if (kind := node.types[0]) is not None}
+    if any(_made(node, types, fixed) for node in graph.nodes if node.word in _MAKING):
+        return False
     kinds = [source.type for source in graph.sources]
     kinds += [kind for node in graph.nodes for kind in node.types if kind is not None]
     for extent in {extent for kind in kinds for extent in kind.extents}:
@@ -64,6 +70,15 @@ def _independent(graph: Graph, fixed: Mapping[int, object]) -> bool:
         if not alone and any(number > 1 for number in numbers):
             return False
     return True
+
+
+def _made(node: Node, types: Mapping[str, TensorType], fixed: Mapping[int, object]) -> bool:
+    """Whether an axis of a node has one of these numbers that its first operand has not."""
+    before = types[next(node.reads())].extents
+    return any(
+        extent.isdigit() and int(extent) in fixed and extent != had
+        for extent, had in zip(node.type.extents, before, strict=False)
+    )
 
 
 def _typed(kind: TensorType, names: Mapping[int, str]) -> TensorType:
