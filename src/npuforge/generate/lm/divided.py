@@ -9,7 +9,7 @@ own, whose tensors are those of the whole or what other parts leave.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple, cast
 
@@ -42,7 +42,7 @@ _MOVES = re.compile(
     r"|gather|scatter|slice_scatter|select_scatter|native_|_native|tril|triu|constant_pad|repeat|.*pool"
     r"|upsample|embedding|grid_sampler|as_strided|diagonal|copy)"
 )
-_ITEM, _VIEW = "getitem", "view"
+_ITEM, _VIEW, _JOIN = "getitem", "view", "cat"
 _MOST = 12  # operations of a part
 _ONE = Size.of(1)
 
@@ -359,8 +359,27 @@ def _named(part: Graph, whole: Graph) -> Graph | None:
             name = text if text.isidentifier() else fresh.setdefault(size, f"part_{len(fresh)}")
             symbols.setdefault(name, Symbol(name, source.name, axis, example, least.get(name, 1)))
     found = replace(_Resized(fresh).graph(part), symbols=list(symbols.values()))
+    found = _Resized(_joined(found, symbols.keys())).graph(found)
     used = {name for node in found.nodes for size in _sizes(node) for name in size.names}
     return found if used <= symbols.keys() else None
+
+
+def _joined(part: Graph, known: Collection[str]) -> dict[Size, str]:
+    """Extents of joins that no tensor of the part has: they are as long as what is joined."""
+    types = {source.name: source.type for source in part.sources}
+    types |= {node.name: kind for node in part.nodes if (kind := node.types[0]) is not None}
+    found: dict[Size, str] = {}
+    for node in part.nodes:
+        if node.word == _JOIN:
+            axis = node.args[1] if len(node.args) > 1 else 0
+            axis = (axis if isinstance(axis, int) else 0) % len(node.type.shape)
+            size = node.type.sizes[axis]
+            if not size.names <= set(known):
+                whole = Size.of(0)
+                for one in node.reads():
+                    whole = whole + types[one].sizes[axis]
+                found[size] = str(whole)
+    return found
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,15 @@ def simpler(graph: Graph) -> Graph:
     if not back.keys() <= known - kept:
         return graph  # what comes out must be computed, and once
     nodes = [replace(n, name=back.get(n.name, n.name)).reading(back) for n in made.nodes]
-    return replace(graph, nodes=nodes)
+    return replace(graph, nodes=_read(nodes, kept))
+
+
+def _read(nodes: list[Node], kept: set[str]) -> list[Node]:
+    """Those that something follows from."""
+    needed = set(kept)
+    for node in reversed(nodes):
+        needed |= set(node.reads()) if node.name in needed else set()
+    return [node for node in nodes if node.name in needed]
 
 
 @dataclass

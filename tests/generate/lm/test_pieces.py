@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Questions in parts, and the program of the whole out of theirs: the planner writes the parts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+import torch
+
+from npuforge.generate import generate
+from npuforge.generate.live import LiveModule
+from npuforge.generate.lm.checked import is_right
+from npuforge.generate.lm.form import plain
+from npuforge.generate.lm.model import TEMPLATE, ModelFile
+from npuforge.generate.lm.pieces import Piece, assembled, pieces, program_of, wanted
+from npuforge.generate.lm.sampling import Drawn, Sample, Sampling, Watch
+from npuforge.generate.lm.task import canonical, task_text
+from npuforge.generate.lm.writer import LmWriter
+from npuforge.plan import planner
+from npuforge.spec.graph import Graph
+from npuforge.train.judge import Bench
+
+SOC = "910b2"
+Function = Callable[..., object]
+
+
+class Applied(torch.nn.Module):
+    def __init__(self, function: Function) -> None:
+        super().__init__()
+        self.function = function
+
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> object:
+        return self.function(x, y)
+
+
+def _updated(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    norm: torch.Tensor = torch.linalg.vector_norm(y, dim=-1, keepdim=True)
+    x.mul_(0.9).add_(y / norm)
+    return norm
+
+
+def _written_over(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    made = x.clone()
+    made[:, 3:] = -y[:, 3:]
+    return made * 2.0
+
+
+FUNCTIONS: dict[str, Function] = {
+    "rows": lambda x, y: (x * y).sum(-1, keepdim=True) * torch.softmax(x, -1),
+    "columns": lambda x, y: (x - x.mean(0)) / (y.amax(1, keepdim=True) + 3.0),
+    "halves": lambda x, y: torch.cat([x[:, :7] * y[:, :7], y[:, 7:]], 1).sum(0),
+    "results": lambda x, y: (x.amax(-1), (x - y).abs().mean(0), x * y),
+    "views": lambda x, y: (x.reshape(-1) * y.reshape(-1)).reshape(3, -1).sum(1),
+    "places": lambda x, y: torch.argmax(x * y) + 1,
+    "updated": _updated,
+    "written over": _written_over,
+    "steps": lambda x, y: x.index_select(1, torch.arange(0, 12, 2)).sum(1) + y[:, 0],
+    "masked": lambda x, y: torch.where(torch.arange(x.shape[1]) < 5, x, y).mean(-1),
+}
+
+
+def _module(name: str) -> LiveModule:
+    torch.manual_seed(0)
+    inputs = [torch.randn(6, 13), torch.randn(6, 13)]
+    return LiveModule(Applied(FUNCTIONS[name]), inputs, "applied")
+
+
+def _planned(graph: Graph) -> str:
+    return plain(planner.plan(graph, SOC, most=1).variants[0].program, task_text(graph))
+
+
+def _every(parts: Sequence[Piece]) -> Iterator[Piece]:
+    for part in parts:
+        yield part
+        yield from _every(part.pieces)
+
+
+@pytest.mark.parametrize("most", [12, 1])
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_programs_of_parts_make_that_of_the_whole(name: str, most: int) -> None:
+    with _module(name) as module:
+        bench = Bench(module)
+        parts = pieces(bench.canonical, (most, 1))
+        assert len(parts) > 1
+        programs = [_planned(part.graph) for part in parts]
+        whole = assembled(task_text(bench.canonical), parts, programs)
+        assert whole is not None
+        judged = bench.judge_program(whole)
+        assert judged.correct, judged.problem
+
+
+def test_parts_of_parts_make_it_too() -> None:
+    with _module("rows") as module:
+        bench = Bench(module)
+        graph, parts = bench.canonical, pieces(bench.canonical)
+        smallest = {p.asked: _planned(p.graph) for p in _every(parts) if not p.pieces}
+
+        def written(one: Graph) -> list[str | None]:
+            return [smallest.get(task_text(one))]
+
+        assert any(part.pieces for part in parts)
+        program = program_of(graph, parts, 0, written)
+        assert program is not None
+        assert bench.judge_program(program).correct
+
+
+def test_parts_are_asked_where_the_whole_was_given_up() -> None:
+    with _module("rows") as module:
+        graph, _ = canonical(module.graph)
+    parts = pieces(graph)
+    known: dict[str, list[str | None]] = {}
+
+    def written(one: Graph) -> list[str | None] | None:
+        return known.get(task_text(one))
+
+    def asked() -> list[str]:
+        return [task_text(one) for one in wanted(graph, parts, written)]
+
+    assert asked() == [task_text(graph)]
+    known[task_text(graph)] = ["a program", "another"]
+    assert not asked()
+    known[task_text(graph)] = ["a program", None]
+    assert asked() == [part.asked for part in parts]
+    known |= {part.asked: ["its program", "its program"] for part in parts}
+    hard = next(part for part in parts if part.pieces)
+    known[hard.asked] = [None, None]
+    assert asked() == [part.asked for part in hard.pieces if part.asked not in known]
+    assert program_of(graph, parts, 0, written) == "a program"
+    assert program_of(graph, parts, 1, written) is None
+
+
+def test_a_sample_that_gave_up_a_part_takes_the_next_ones() -> None:
+    with _module("rows") as module:
+        graph, _ = canonical(module.graph)
+    parts = pieces(graph)
+    programs = {part.asked: _planned(part.graph) for part in parts}
+
+    def written(one: Graph) -> list[str | None]:
+        right = programs.get(task_text(one))
+        return [right, None, None]
+
+    assert program_of(graph, parts, 2, written) is not None
+
+
+def test_what_cannot_be_divided_has_no_parts() -> None:
+    with LiveModule(Applied(lambda x, y: x * y), [torch.rand(8), torch.rand(8)], "one") as module:
+        graph, _ = canonical(module.graph)
+    assert not pieces(graph)
+    again = lambda x, y: (x.mul_(2.0).sum(), x - y.amax())  # noqa: E731 (reads what it updated)
+    with LiveModule(Applied(again), [torch.rand(8), torch.rand(8)], "again") as module:
+        graph, _ = canonical(module.graph)
+        bench = Bench(module)
+        for part in [pieces(graph)]:
+            whole = assembled(task_text(graph), part, [_planned(p.graph) for p in part])
+            assert whole is None or bench.judge_program(whole).correct
+
+
+def test_the_interpreter_tells_right_from_wrong() -> None:
+    with _module("rows") as module:
+        graph, _ = canonical(module.graph)
+    right = _planned(graph)
+    assert is_right(right, graph)
+    assert not is_right(right.replace("tl.mul(", "tl.sub("), graph)
+    assert not is_right("no program", graph)
+
+
+TOLD = ModelFile(Path("told.gguf"), {TEMPLATE: "{{ messages[1].content }}"})
+
+
+@dataclass
+class Knowing:
+    """An engine that knows small questions, the right program and a wrong one, and no others."""
+
+    known: dict[str, str]
+    asked: list[str] = field(default_factory=list)
+    model: ModelFile = TOLD
+
+    def draw(self, prompt: str | list[int], sampling: Sampling, watch: Watch) -> Drawn:
+        assert isinstance(prompt, str)
+        assert sampling.grammar
+        watch(3)
+        self.asked.append(prompt)
+        right = self.known.get(prompt)
+        if right is None:
+            return Drawn((Sample("", 1, False),) * 2, 5, 0.1)
+        wrong = right.replace("tl.mul(", "tl.sub(").replace("tl.reduce_sum(", "tl.reduce_max(")
+        return Drawn((Sample(wrong, 9, True), Sample(right, 9, True)), 5, 0.1)
+
+
+def test_the_writer_asks_for_parts_where_it_gets_no_whole() -> None:
+    torch.manual_seed(0)
+    module, inputs = Applied(FUNCTIONS["rows"]), [torch.randn(6, 13), torch.randn(6, 13)]
+    with LiveModule(module, inputs, "applied") as live:
+        graph, _ = canonical(live.graph)
+    small = {part.asked: _planned(part.graph) for part in _every(pieces(graph)) if not part.pieces}
+    engine = Knowing(small)
+    writer = LmWriter(engine, Sampling(count=2))
+    outcome = generate(module, inputs, name="applied", strategy=writer)
+    assert outcome.verdict.ok, outcome.verdict
+    assert outcome.candidates[0].variant.title == "of parts 1"
+    assert engine.asked[0] == task_text(graph)
+    assert len(engine.asked) == len(set(engine.asked)) > 3
