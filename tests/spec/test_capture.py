@@ -230,3 +230,27 @@ def test_an_optimiser_takes_its_step_from_a_tensor(tmp_path: Path) -> None:
 def test_what_is_decided_by_a_number_in_a_tensor_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"mode\.item\(\) == 1|data-dependent"):
         capture(written(tmp_path, DECIDED))
+
+
+PINNED = """
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x, axis, places, count):
+        taken = torch.index_select(x, axis, places)
+        return taken * torch.arange(1, count.item())[torch.argmax(places)]
+
+
+def get_inputs():
+    return [torch.rand(6, 5), torch.tensor(1), torch.randint(0, 5, (3,)), torch.tensor(9)]
+"""
+
+
+def test_whole_numbers_that_decide_are_those_of_the_example(tmp_path: Path) -> None:
+    graph = capture(written(tmp_path, PINNED))
+    assert [source.type.shape for source in graph.sources] == [(6, 5), (3,)]
+    assert [source.position for source in graph.sources] == [0, 2]
+    assert list(graph.scalars.values()) == [1, 9]
+    taken = next(node for node in graph.nodes if node.op == "aten.index_select.default")
+    assert taken.args[1] == 1

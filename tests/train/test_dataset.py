@@ -15,13 +15,13 @@ from npuforge.errors import UsageError
 from npuforge.generate.lm.answer import program_in
 from npuforge.generate.lm.form import complete
 from npuforge.lower.compiler import lower
+from npuforge.patience import TooLongError, within
 from npuforge.tile.source import TileError
 from npuforge.train.dataset import build
 from npuforge.train.dataset.assemble import FILES, MOST_ALIKE, assemble, held_out
 from npuforge.train.dataset.documents import document_records
 from npuforge.train.dataset.faults import faults, seeded
 from npuforge.train.dataset.grow import Grown, grow
-from npuforge.train.dataset.patience import TooLongError, within
 from npuforge.train.dataset.record import Chat, GrownTask, Origin, Preference
 from npuforge.train.dataset.vendor import stated_tiling
 from npuforge.train.evaluate.structures import evaluated

@@ -18,7 +18,7 @@ import warnings
 from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, wraps
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +46,9 @@ def example(module: Any, device: str) -> tuple[Any, list[Any]]:
     return model, inputs
 
 
+UNKNOWN = "an extent or index follows from values of tensors, not from shapes"
+
+
 def exported(model: Any, inputs: list[Any], every_shape: bool) -> Any:
     """The program in core operations, for every shape it allows or for that of the example."""
     free = torch.export.Dim.AUTO
@@ -60,6 +63,8 @@ def exported(model: Any, inputs: list[Any], every_shape: bool) -> Any:
         )
         found = program.run_decompositions(decompositions())
     values = [node.meta.get("val") for node in found.graph.nodes]
+    if any(isinstance(one, torch.SymInt) and one.node.hint is None for one in values):
+        raise ValueError(UNKNOWN)
     if any(isinstance(value, torch.SymFloat) for value in values):
         raise ValueError("numbers that are no extents follow from the shapes")
     tensors = [value for value in values if isinstance(value, torch.Tensor)]
@@ -78,6 +83,9 @@ class NumbersStayTensors(TorchFunctionMode):
         kwargs = kwargs or {}
         if func is torch.Tensor.item:
             return args[0].reshape(())
+        if func is torch.Tensor.__getitem__ and is_place(args[1]):
+            taken = args[0].index_select(0, args[1].reshape(1))
+            return taken.reshape(args[0].shape[1:])
         if func is torch.full and len(args) == 2 and isinstance(args[1], torch.Tensor):
             value = args[1].to(kwargs.get("dtype") or args[1].dtype)
             return value.expand(args[0]).clone()
@@ -87,6 +95,36 @@ class NumbersStayTensors(TorchFunctionMode):
             added = meets(a, b) * kwargs["value"]
             return x.add_(added) if func.__name__.endswith("_") else x + added
         return func(*args, **kwargs)
+
+
+def is_place(value: Any) -> bool:
+    """A whole number in a tensor of no axes."""
+    if not isinstance(value, torch.Tensor) or value.dim():
+        return False
+    return not (value.is_floating_point() or value.is_complex() or value.dtype == torch.bool)
+
+
+def pin(model: Any, inputs: list[Any]) -> frozenset[int]:
+    """Give a module the numbers of the example: whole numbers that come as tensors of no axes
+    decide what it does (an axis, how many elements there are), and are no data. Which ones."""
+    numbers = {
+        place: PinnedNumber(value.item()) for place, value in enumerate(inputs) if is_place(value)
+    }
+    forward = model.forward
+
+    @wraps(forward)  # its parameters are called by their names
+    def pinned(*given: Any) -> Any:
+        # Nobody is asked before this mode, as it would be outside of the export's own.
+        with NumbersStayTensors():
+            return forward(*(numbers.get(place, one) for place, one in enumerate(given)))
+
+    model.forward = pinned
+    return frozenset(numbers)
+
+
+class PinnedNumber(int):
+    def item(self) -> int:
+        return int(self)
 
 
 # Operations that PyTorch multiplies by numbers alone, as optimisers do.
@@ -127,7 +165,7 @@ def example_of(extent: Any) -> int:
     if isinstance(extent, int):
         return extent
     if extent.node.hint is None:
-        raise ValueError("an extent or index follows from values of tensors, not from shapes")
+        raise ValueError(UNKNOWN)
     return int(extent.node.hint)
 
 
@@ -151,7 +189,9 @@ def number_or_name(value: Any) -> Any:
     return str(value).removeprefix("torch.")
 
 
-def sources(program: Any, inputs: list[Any]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+def sources(
+    program: Any, inputs: list[Any], pinned: Collection[int]
+) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """Tensors that go in, and the numbers among the arguments of forward."""
     found: list[dict[str, Any]] = []
     numbers: dict[str, Any] = {}
@@ -161,10 +201,11 @@ def sources(program: Any, inputs: list[Any]) -> tuple[list[dict[str, Any]], dict
         kind = spec.kind.name
         name = getattr(spec.arg, "name", None)
         if kind == "USER_INPUT":
-            value = inputs[position] if position < len(inputs) else None
+            value: Any = inputs[position] if position < len(inputs) else None
             place = position
             position += 1
-            if not isinstance(value, torch.Tensor):
+            if not isinstance(value, torch.Tensor) or place in pinned:
+                value = value.item() if place in pinned else value
                 if isinstance(value, bool | int | float):
                     numbers[name or f"argument{place}"] = value
                 continue
@@ -221,11 +262,13 @@ def results(program: Any) -> list[dict[str, Any]]:
 
 @dataclass(frozen=True)
 class Captured:
-    """What the file defines, its program, and the example's inputs (perhaps without data)."""
+    """What the file defines, its program, and the example's inputs (perhaps without data); the
+    program holds for the numbers in those that are `pinned` alone."""
 
     module: Any
     program: Any
     inputs: list[Any]
+    pinned: frozenset[int] = frozenset()
 
 
 def capture(module: Any) -> Captured:
@@ -244,12 +287,17 @@ def capture(module: Any) -> Captured:
             with suppress(Exception), NumbersStayTensors():
                 model, inputs = example(module, "meta")
                 return Captured(module, exported(model, inputs, every_shape), inputs)
+        for every_shape in (True, False):
+            with suppress(Exception):
+                model, inputs = example(module, "cpu")
+                pinned = pin(model, inputs)
+                return Captured(module, exported(model, inputs, every_shape), inputs, pinned)
         raise
 
 
 def described(captured: Captured, name: str, eager: list[dict[str, Any]]) -> dict[str, Any]:
     """The graph, and how the module is made and called, as JSON; `eager` is what it dispatches."""
-    tensors, numbers = sources(captured.program, captured.inputs)
+    tensors, numbers = sources(captured.program, captured.inputs, captured.pinned)
     return {
         "graph": {
             "name": name,

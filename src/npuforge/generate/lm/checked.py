@@ -16,10 +16,12 @@ from npuforge.generate.lm.form import complete
 from npuforge.generate.lm.meaning import known_operations
 from npuforge.generate.written.signature import signature_of
 from npuforge.lower.compiler import lower
+from npuforge.patience import TooLongError, within
 from npuforge.plan import Plan
 from npuforge.spec.graph import Graph
 
 _SEEDS = (0, 1)
+_MOST_S = 20.0  # of a processor; a program may count to anything
 # What moves elements or looks at them, which no table of instructions has. Nothing else is run:
 # graphs come from modules that nobody vouches for, and PyTorch has operations that open files.
 _MOVES = re.compile(
@@ -39,10 +41,11 @@ def is_right(program: str, graph: Graph, chip: str = "910b2") -> bool:
     if not all(_is_known(node.word) for node in graph.nodes):
         return True
     try:
-        return all(does(tile, plan, graph, seed) for seed in _SEEDS)
+        with within(_MOST_S):
+            return all(does(tile, plan, graph, seed) for seed in _SEEDS)
     except UsageError:
         return True
-    except (NpuforgeError, RecursionError):
+    except (NpuforgeError, RecursionError, TooLongError):
         return False
 
 

@@ -140,8 +140,14 @@ def _cut(made: _Simpler, name: str, of: Argument, axis: int, start: Argument, en
 
 
 def _index_select(made: _Simpler, node: Node) -> bool:
-    """By a range: a slice in steps."""
+    """By a range: a slice in steps. Of a range that begins at nothing: the places themselves."""
     of, axis, index = node.args
+    counted = made.range_of(of)
+    if counted is not None and counted.args[0] == 0 and [*counted.args, 1][2] == 1:
+        if made.kind(index) != node.type:
+            return False
+        made.names[node.name] = cast(Ref, index).ref
+        return True
     places = made.range_of(index)
     if places is None:
         return False

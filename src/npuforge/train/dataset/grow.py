@@ -22,9 +22,9 @@ from npuforge.generate.lm.pieces import Piece, pieces
 from npuforge.generate.lm.task import OPERATOR, question
 from npuforge.lower.compiler import Lowered
 from npuforge.lower.tiling import Tiling, compute_tiling
+from npuforge.patience import within
 from npuforge.plan import Plan, planner
 from npuforge.train.dataset.faults import faults, seeded
-from npuforge.train.dataset.patience import within
 from npuforge.train.dataset.rarity import worth
 from npuforge.train.dataset.reasoning import reasoning, schedules
 from npuforge.train.dataset.record import (

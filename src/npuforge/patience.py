@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An end to work that takes too long: random graphs may keep a planner busy for hours."""
+"""An end to work that takes too long: random graphs may keep a planner busy for hours, and programs
+that a model writes an interpreter."""
 
 from __future__ import annotations
 
