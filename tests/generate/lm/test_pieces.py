@@ -58,6 +58,7 @@ FUNCTIONS: dict[str, Function] = {
     "updated": _updated,
     "written over": _written_over,
     "steps": lambda x, y: x.index_select(1, torch.arange(0, 12, 2)).sum(1) + y[:, 0],
+    "pairs": lambda x, y: torch.stack([x, y], -1)[..., 1] * torch.stack([x, y], -1)[..., 0].sum(),
     "masked": lambda x, y: torch.where(torch.arange(x.shape[1]) < 5, x, y).mean(-1),
 }
 

@@ -8,6 +8,7 @@ own, whose tensors are those of the whole or what other parts leave.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -23,7 +24,7 @@ from npuforge.spec.graph import (
     Symbol,
     TensorType,
 )
-from npuforge.spec.size import Size
+from npuforge.spec.size import Size, product
 
 Kind = Literal["elements", "folded", "other"]
 
@@ -81,7 +82,7 @@ def divided(graph: Graph, most: int = _MOST) -> list[Part]:
         return []
     found: list[Part] = []
     for part in parts:
-        plain = _without_views(part)
+        plain = _flat(_without_views(part))
         same = _met(plain)
         plain = _Resized(same).graph(plain)
         named = _named(plain, graph)
@@ -306,12 +307,14 @@ def _without_views(part: Graph) -> Graph:
     computed: their elements lie one after the other in memory, whatever it is."""
     nodes = {node.name: node for node in part.nodes}
     results = {result.name for result in part.results}
+    joins = any(node.word == _JOIN for node in part.nodes)
+    views = {_VIEW, "unsqueeze"} if joins else {_VIEW}  # a join's parts are joined as they are
     sources: list[Source] = []
     names: dict[str, str] = {}
     for source in part.sources:
         readers = [node for node in part.nodes if source.name in node.reads()]
-        seen = {node.type for node in readers if node.word == _VIEW and node.name not in results}
-        alike = len(seen) == 1 and all(node.word == _VIEW for node in readers)
+        seen = {node.type for node in readers if node.word in views and node.name not in results}
+        alike = len(seen) == 1 and all(node.word in views for node in readers)
         sources.append(replace(source, type=seen.pop()) if alike else source)
         names |= {node.name: source.name for node in readers} if alike else {}
     left: dict[str, str] = {}
@@ -326,6 +329,30 @@ def _without_views(part: Graph) -> Graph:
         sources=sources,
         nodes=[n.reading(names) for n in part.nodes if n.name not in {*names, *left}],
         results=[replace(one, name=left.get(one.name, one.name)) for one in part.results],
+    )
+
+
+def _flat(part: Graph) -> Graph:
+    """With one axis before the last where a part of the last axis is all that is taken."""
+    if len(part.nodes) > 1 or len(part.sources) != 1 or not _PARTS.match(part.nodes[0].word):
+        return part
+    (node,), (source,) = part.nodes, part.sources
+    kind, axis = source.type, node.args[1] if len(node.args) > 1 else 0
+    rank = len(kind.shape)
+    if rank < 3 or not isinstance(axis, int) or axis % rank != rank - 1:
+        return part
+    rows, many = product(kind.sizes[:-1]), math.prod(kind.shape[:-1])
+    left = len(node.type.shape) - rank + 1  # axes of what is taken, after the rows
+    taken = TensorType(
+        (many, *node.type.shape[rank - 1 :][:left]),
+        node.type.dtype,
+        (str(rows), *node.type.extents[rank - 1 :][:left]),
+    )
+    flat = TensorType((many, kind.shape[-1]), kind.dtype, (str(rows), kind.extents[-1]))
+    return replace(
+        part,
+        sources=[replace(source, type=flat)],
+        nodes=[replace(node, args=[node.args[0], 1, *node.args[2:]], types=[taken])],
     )
 
 
