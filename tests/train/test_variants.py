@@ -15,6 +15,7 @@ from npuforge.errors import UsageError
 from npuforge.generate.cases import all_smaller, shape_of
 from npuforge.generate.interpreted import does, run
 from npuforge.generate.live import LiveModule
+from npuforge.generate.lm.answer import program_in
 from npuforge.generate.lm.form import plain
 from npuforge.generate.lm.task import task_text
 from npuforge.plan import planner
@@ -23,6 +24,7 @@ from npuforge.train.dataset import grow as growth
 from npuforge.train.dataset.grow import grow, is_proven
 from npuforge.train.dataset.record import Chat
 from npuforge.train.dataset.variants import varied
+from npuforge.train.evaluate.structures import evaluated
 from npuforge.train.judge import Bench
 from npuforge.train.operators.draw import draw
 from npuforge.train.structure import structure
@@ -136,3 +138,21 @@ def test_a_share_of_the_operators_is_proven() -> None:
     assert few < many
     assert all(is_proven(3, index, 1.0) for index in range(500))
     assert not any(is_proven(3, index, 0.0) for index in range(500))
+
+
+def test_operators_give_the_parts_in_which_they_are_asked() -> None:
+    """Smaller questions of the same form, right in the interpreter, of structures that may be
+    known."""
+    records = [
+        record
+        for index in range(6)
+        for record in grow(7, index, avoid=evaluated(), proven=0.0, parts=8).records
+    ]
+    parts = [one for one in records if isinstance(one, Chat) and one.source == "part"]
+    assert len(parts) > 6
+    assert not {one.origin.structure for one in parts} & evaluated().keys()
+    longest = max(len(one.messages[1].content) for one in records if isinstance(one, Chat))
+    for part in parts:
+        assert len(part.messages[1].content) < longest
+        assert "return v" in part.messages[1].content
+        assert program_in(part.messages[2].content).startswith("import tile.language as tl")

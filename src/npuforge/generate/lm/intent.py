@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from npuforge.generate.lm.blocks import foreign, read_enough
 from npuforge.generate.lm.buffers import misshapen, overrun
 from npuforge.generate.lm.casts import wide_already
+from npuforge.generate.lm.extremes import beginning
 from npuforge.generate.lm.finished import finish_first, unfinished
 from npuforge.generate.lm.heads import taken
 from npuforge.generate.lm.left import left_first, too_early
@@ -91,7 +92,8 @@ class Intent:
         if purpose is None or kernel.endswith(SHARED):
             return None
         return (
-            _next(body, last, purpose, meaning)
+            beginning(last, purpose, meaning)
+            or _next(body, last, purpose, meaning)
             or finish_first(body, last, purpose, meaning)
             or read_next(body, last, purpose, meaning)
             or read_enough(body, last, purpose, meaning)

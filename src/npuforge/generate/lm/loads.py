@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
+from npuforge.generate.lm.columns import column
 from npuforge.generate.lm.counted import product
 from npuforge.generate.lm.meaning import Meaning
 from npuforge.generate.lm.outer import each_of, part_of
@@ -59,9 +60,14 @@ _AGAIN = {
 def loading(quote: str, purpose: Purpose, meaning: Meaning) -> str:
     """The lines after the quote of a tensor that is read; nothing where there is a choice."""
     name = about(quote)
-    if name not in purpose.reads or name in meaning.picked:
+    if name not in purpose.reads:
         return ""
-    if leaves_in_place(purpose, meaning):
+    form = column(name, purpose, meaning)
+    if form is not None:
+        pass
+    elif name in meaning.picked:
+        return ""
+    elif leaves_in_place(purpose, meaning):
         form = form_of(name, purpose, meaning)
     else:
         form = _again(name, purpose, meaning)

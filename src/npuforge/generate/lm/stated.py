@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from npuforge.generate.lm.columns import taken
 from npuforge.generate.lm.meaning import Meaning, known_operations
 from npuforge.generate.lm.parted import pointers
 from npuforge.generate.lm.purpose import FOLDS, ROWS, STREAM, Purpose
@@ -37,10 +38,14 @@ def instruction(body: str, purpose: Purpose, meaning: Meaning) -> str | None:
     known = purpose.way.startswith((ROWS, STREAM, *FOLDS))
     if made is None or not known or not operation:
         return None
+    results = {f"{name}_out" for name, of in meaning.results.items() if of == value}
+    if made[1] in {value, *results} and made[2] == "tile":
+        line = taken(value, made[1], dict(_ROOM.findall("\n".join(lines[:-2]))), meaning)
+        if line is not None:
+            return f"{indentation(lines[-2])}{line}"
     parts = pointers(purpose, meaning)
     if meaning.moves and not parts:
         return None
-    results = {f"{name}_out" for name, of in meaning.results.items() if of == value}
     word = operation.partition(".")[0]
     taught = known_operations().get(operation)
     by_rows = purpose.way.startswith(ROWS) or "rows" in purpose.parameters
