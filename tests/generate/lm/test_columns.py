@@ -55,7 +55,7 @@ def test_how_a_column_is_read_is_given(shape: tuple[int, ...], place: int) -> No
     assert (advice.keep, advice.then) == (False, f"{made}\n")
 
 
-@pytest.mark.parametrize("search", [torch.argmax, torch.argmin, torch.amax])
+@pytest.mark.parametrize("search", [torch.argmax, torch.argmin])
 def test_a_search_begins_with_what_anything_beats(
     search: Callable[[torch.Tensor], torch.Tensor],
 ) -> None:
