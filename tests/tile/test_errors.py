@@ -102,6 +102,16 @@ WRONG = {
     + kernel("pass")
     + "def work_host(x: tl.input(tl.float32), y: tl.input(tl.float32)):  # !TL-02\n"
     + "    work[1](x, y, 1)\n",
+    "the shape of a workspace": HEAD
+    + kernel("pass")
+    + HOST.replace(
+        "    work[1]",
+        "    w = tl.workspace((n,), tl.float32)\n"
+        "    a = w.shape[0]  # !TL-03\n"
+        "    b = w.numel()  # !TL-03\n"
+        "    (c,) = w.shape  # !TL-03\n"
+        "    work[1]",
+    ),
     "loop on the host": HEAD
     + kernel("pass")
     + HOST.replace("    work", "    for q in range(3):  # !TL-02\n        pass\n    work"),

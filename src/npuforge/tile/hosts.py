@@ -224,8 +224,9 @@ class _HostTypist:
                 )
 
     def _unpack(self, targets: list[ast.expr], tensor: str, node: ast.stmt) -> list[HostStmt]:
-        if not isinstance(self.scope.names.get(tensor), Tensor):
-            raise self.scope.refuse("TL-03", node, f"no tensor is called {tensor!r}")
+        known = self.scope.names.get(tensor)
+        if not isinstance(known, Tensor) or known.role == "workspace":
+            raise self.scope.refuse("TL-03", node, f"no tensor with a shape is called {tensor!r}")
         if self.ranks.setdefault(tensor, len(targets)) != len(targets):
             raise self.scope.refuse("TL-05", node, f"{tensor!r} has another number of dimensions")
         lets: list[HostStmt] = []

@@ -248,7 +248,7 @@ class Scope:
         return terms[0] if len(terms) == 1 else Logic("and", tuple(terms), Span.of(node))
 
     def _shape(self, node: ast.expr, tensor: str, index: ast.expr) -> Expr:
-        if self.in_kernel or not isinstance(self.names.get(tensor), Tensor):
+        if not self._has_shape(tensor):
             raise self.refuse(
                 "TL-03",
                 node,
@@ -260,6 +260,12 @@ class Scope:
             raise self.refuse("TL-05", node, "the axis of a shape is a literal")
         return Shape(tensor, int(axis.value), Span.of(node))
 
+    def _has_shape(self, tensor: str) -> bool:
+        """Whether a tensor comes with its shape: a workspace has the one that it was given."""
+        binding = self.names.get(tensor)
+        known = isinstance(binding, Tensor) and binding.role != "workspace"
+        return known and not self.in_kernel
+
     def _call(self, node: ast.Call) -> Expr:
         name = ast.unparse(node.func)
         span = Span.of(node)
@@ -269,7 +275,7 @@ class Scope:
             return self._function(node, name)
         match node.func:
             case ast.Attribute(ast.Name(tensor), "numel") if not node.args:
-                if self.in_kernel or not isinstance(self.names.get(tensor), Tensor):
+                if not self._has_shape(tensor):
                     raise self.refuse("TL-03", node, f"{tensor}.numel() is not known here")
                 return Shape(tensor, None, span)
             case ast.Attribute(ast.Name("tl"), "program_id" | "num_programs" as which):

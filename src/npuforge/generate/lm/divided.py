@@ -43,7 +43,7 @@ _MOVES = re.compile(
     r"|gather|scatter|slice_scatter|select_scatter|native_|_native|tril|triu|constant_pad|repeat|.*pool"
     r"|upsample|embedding|grid_sampler|as_strided|diagonal|copy)"
 )
-_ITEM, _VIEW, _JOIN = "getitem", "view", "cat"
+_ITEM, _VIEW, _JOIN, _SLICE = "getitem", "view", "cat", "slice.Tensor"
 _MOST = 12  # operations of a part
 _ONE = Size.of(1)
 
@@ -179,7 +179,8 @@ def _free(graph: Graph, types: Mapping[str, TensorType], most: int) -> set[str]:
         known = {name for one in roots for size in types[one].sizes for name in size.names}
         needed = {name for size in _sizes(node) for name in size.names}
         needed = needed.union(*(found[one] for one in node.reads() if one in found))
-        look = _is_free(node, nodes) or (most > 1 and _PARTS.match(node.word))
+        look = _is_free(node, nodes) or is_beginning(node)
+        look = look or (most > 1 and _PARTS.match(node.word) is not None)
         if look or not needed <= known:
             found[node.name] = needed
     return set(found)
@@ -203,6 +204,12 @@ def _is_free(node: Node, nodes: Mapping[str, Node]) -> bool:
         whole = nodes.get(next(node.reads()))
         return whole is not None and _FREE.match(whole.word) is not None
     return _FREE.match(node.word) is not None
+
+
+def is_beginning(node: Node) -> bool:
+    """Whether a node is the first part of what it reads: memory is the same."""
+    where = [*node.args[1:], *(0, 0, None, 1)[len(node.args) - 1 :]]
+    return node.word == _SLICE and where[0] == 0 and where[1] in (0, None) and where[3] == 1
 
 
 def _kind(node: Node, types: Mapping[str, TensorType]) -> Kind:
@@ -305,6 +312,12 @@ def _updated_last(graph: Graph, parts: Sequence[Graph]) -> bool:
 def _without_views(part: Graph) -> Graph:
     """With tensors of the shape in which they are read, and results of that in which they are
     computed: their elements lie one after the other in memory, whatever it is."""
+    before, part = part, _without_view(part)
+    return part if part == before else _without_views(part)
+
+
+def _without_view(part: Graph) -> Graph:
+    """Without the first view of each tensor, and the last of each result."""
     nodes = {node.name: node for node in part.nodes}
     results = {result.name for result in part.results}
     joins = any(node.word == _JOIN for node in part.nodes)
@@ -313,8 +326,9 @@ def _without_views(part: Graph) -> Graph:
     names: dict[str, str] = {}
     for source in part.sources:
         readers = [node for node in part.nodes if source.name in node.reads()]
-        seen = {node.type for node in readers if node.word in views and node.name not in results}
-        alike = len(seen) == 1 and all(node.word in views for node in readers)
+        looks = [node for node in readers if node.word in views or is_beginning(node)]
+        seen = {node.type for node in looks if node.name not in results}
+        alike = len(seen) == 1 and len(looks) == len(readers)
         sources.append(replace(source, type=seen.pop()) if alike else source)
         names |= {node.name: source.name for node in readers} if alike else {}
     left: dict[str, str] = {}

@@ -178,7 +178,7 @@ def _placed(
     lines = [f'    tl.require({one}, "tensors that meet are of one size")' for one in part.same]
     lines += [f"    {names[name]} = {part.extents[name]}" for name in made if name in part.extents]
     for statement in host.body:
-        if not _says_shapes(statement, part.extents):
+        if not _says_shapes(statement):
             renamed = _Renamed(names).visit(statement)
             lines += [f"    {line}" for line in ast.unparse(renamed).splitlines()]
     return _KERNEL.sub(lambda one: f"{one[0]}_{prefix}", kernels), list(dict.fromkeys(lines))
@@ -188,11 +188,11 @@ def _is_given(name: ast.Name) -> bool:
     return isinstance(name.ctx, ast.Store)
 
 
-def _says_shapes(statement: ast.stmt, extents: Mapping[str, str]) -> bool:
+def _says_shapes(statement: ast.stmt) -> bool:
     """Whether a statement reads an extent, or requires one of a tensor."""
     match statement:
-        case ast.Assign([ast.Name(name)], ast.Subscript(ast.Attribute(attr="shape"))):
-            return name in extents
+        case ast.Assign([ast.Name()], ast.Subscript(ast.Attribute(attr="shape"))):
+            return True
         case ast.Expr(ast.Call(args=[_, ast.Constant(str(message))])):
             return _SHAPE in message
         case _:
