@@ -63,14 +63,11 @@ def loading(quote: str, purpose: Purpose, meaning: Meaning) -> str:
     if name not in purpose.reads:
         return ""
     form = column(name, purpose, meaning)
-    if form is not None:
-        pass
-    elif name in meaning.picked:
+    if form is None and name in meaning.picked:
         return ""
-    elif leaves_in_place(purpose, meaning):
-        form = form_of(name, purpose, meaning)
-    else:
-        form = _again(name, purpose, meaning)
+    if form is None:
+        in_place = leaves_in_place(purpose, meaning)
+        form = (form_of if in_place else _again)(name, purpose, meaning)
     if form is None:
         return ""
     _, *lines = reading(name, form, meaning)

@@ -100,7 +100,9 @@ def wanted(graph: Graph, parts: Sequence[Piece], written: Written) -> Iterator[G
             yield from wanted(part.graph, part.pieces, written)
 
 
-def program_of(graph: Graph, parts: Sequence[Piece], sample: int, written: Written) -> str | None:
+def program_of(
+    graph: Graph, parts: Sequence[Piece], sample: int, written: Written, soc: str = "910b2"
+) -> str | None:
     """The program of a sample, as a whole or of the programs of its parts. Where the sample gave up
     a part it asks again, which is to say that it takes the next sample's."""
     known = written(graph) or ()
@@ -110,18 +112,20 @@ def program_of(graph: Graph, parts: Sequence[Piece], sample: int, written: Writt
     for part in parts:
         turned = _turned(written(part.graph) or (), sample)
         program = next((one for one in turned if one is not None), None)
-        program = program or program_of(part.graph, part.pieces, sample, written)
+        program = program or program_of(part.graph, part.pieces, sample, written, soc)
         if program is None:
             return None
         programs.append(program)
-    return assembled(task_text(graph), parts, programs) if programs else None
+    return assembled(task_text(graph), parts, programs, soc) if programs else None
 
 
 def _turned(known: Sequence[str | None], sample: int) -> list[str | None]:
     return [*known[sample:], *known[:sample]]
 
 
-def assembled(asked: str, parts: Sequence[Piece], programs: Sequence[str]) -> str | None:
+def assembled(
+    asked: str, parts: Sequence[Piece], programs: Sequence[str], soc: str = "910b2"
+) -> str | None:
     """The program of the whole out of those of its parts; nothing where it is none."""
     head = Asked.read(asked).head
     if head is None:
@@ -140,12 +144,12 @@ def assembled(asked: str, parts: Sequence[Piece], programs: Sequence[str]) -> st
     text = f"{LANGUAGE_IMPORT}\n\n\n{''.join(kernels)}{head}" + "".join(
         f"{line}\n" for line in (*made, *host)
     )
-    return text if _is_program(text) else None
+    return text if _is_program(text, soc) else None
 
 
-def _is_program(text: str) -> bool:
+def _is_program(text: str, soc: str) -> bool:
     try:
-        lower(complete(text, "910b2").text, "910b2")
+        lower(complete(text, soc).text, soc)
     except (NpuforgeError, RecursionError):
         return False
     return True

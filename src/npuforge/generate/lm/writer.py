@@ -104,7 +104,8 @@ class LmWriter:
                 texts = [program_in(sample.text) for sample in drawn.samples if sample.ended]
                 right = [one for one in texts if is_right(one, part, bench.chip)]
                 known[asked] = [*right, *[None] * (self.sampling.count - len(right))]
-        made = [program_of(graph, parts, n, written) for n in range(self.sampling.count)]
+        count = self.sampling.count
+        made = [program_of(graph, parts, n, written, bench.chip) for n in range(count)]
         counted = Counter(one for one in made if one is not None)
         return [
             Variant(f"of parts {number}", text, f"of {len(parts)} parts")
