@@ -83,7 +83,6 @@ def run_job(
             limits=limits,
             env={"OMP_NUM_THREADS": "1", **(env or {})},
             stdin=secret,
-            preloaded=True,
         )
     finally:
         _release(scratch)
