@@ -59,6 +59,7 @@ FUNCTIONS: dict[str, Function] = {
     "written over": _written_over,
     "steps": lambda x, y: x.index_select(1, torch.arange(0, 12, 2)).sum(1) + y[:, 0],
     "pairs": lambda x, y: torch.stack([x, y], -1)[..., 1] * torch.stack([x, y], -1)[..., 0].sum(),
+    "logarithms": lambda x, y: torch.log_softmax(x * y, -1).sum(0),
     "masked": lambda x, y: torch.where(torch.arange(x.shape[1]) < 5, x, y).mean(-1),
 }
 
@@ -150,13 +151,13 @@ def test_what_cannot_be_divided_has_no_parts() -> None:
     with LiveModule(Applied(lambda x, y: x * y), [torch.rand(8), torch.rand(8)], "one") as module:
         graph, _ = canonical(module.graph)
     assert not pieces(graph)
-    again = lambda x, y: (x.mul_(2.0).sum(), x - y.amax())  # noqa: E731 (reads what it updated)
+    again = lambda x, y: (x.mul_(2.0).sum(), y.amax() - x)  # noqa: E731 (reads what it updated)
     with LiveModule(Applied(again), [torch.rand(8), torch.rand(8)], "again") as module:
-        graph, _ = canonical(module.graph)
         bench = Bench(module)
-        for part in [pieces(graph)]:
-            whole = assembled(task_text(graph), part, [_planned(p.graph) for p in part])
-            assert whole is None or bench.judge_program(whole).correct
+        parts = pieces(bench.canonical)
+        programs = [_planned(part.graph) for part in parts]
+        whole = assembled(task_text(bench.canonical), parts, programs) if parts else None
+        assert not parts or (whole is not None and bench.judge_program(whole).correct)
 
 
 def test_the_interpreter_tells_right_from_wrong() -> None:

@@ -170,33 +170,22 @@ def _index_select(made: _Simpler, node: Node) -> bool:
 
 
 def _softmax(made: _Simpler, node: Node) -> bool:
+    """What is left of the largest, and the sum of its powers: their quotient, or its logarithm."""
     of, axis, _ = node.args
     kind = made.kind(of)
     if kind != node.type or not isinstance(axis, int) or kind.dtype != "float32":
         return False
-    shifted = _shifted(made, node.name, of, axis, kind)
-    powers = made.compute(f"{node.name}_exp", "exp.default", [shifted], kind)
-    total = _folded(made, f"{node.name}_sum", "sum.dim_IntList", powers, axis)
-    made.compute(node.name, "div.Tensor", [powers, total], kind)
-    return True
-
-
-def _log_softmax(made: _Simpler, node: Node) -> bool:
-    of, axis, _ = node.args
-    kind = made.kind(of)
-    if kind != node.type or not isinstance(axis, int) or kind.dtype != "float32":
-        return False
-    shifted = _shifted(made, node.name, of, axis, kind)
-    powers = made.compute(f"{node.name}_exp", "exp.default", [shifted], kind)
-    total = _folded(made, f"{node.name}_sum", "sum.dim_IntList", powers, axis)
-    logarithm = made.compute(f"{node.name}_log", "log.default", [total], made.kind(total))
-    made.compute(node.name, "sub.Tensor", [shifted, logarithm], kind)
-    return True
-
-
-def _shifted(made: _Simpler, name: str, of: Argument, axis: int, kind: TensorType) -> Ref:
+    name = node.name
     most = _folded(made, f"{name}_max", "amax.default", of, axis)
-    return made.compute(f"{name}_shifted", "sub.Tensor", [of, most], kind)
+    shifted = made.compute(f"{name}_shifted", "sub.Tensor", [of, most], kind)
+    powers = made.compute(f"{name}_exp", "exp.default", [shifted], kind)
+    total = _folded(made, f"{name}_sum", "sum.dim_IntList", powers, axis)
+    if node.word == "_softmax":
+        made.compute(name, "div.Tensor", [powers, total], kind)
+    else:
+        logarithm = made.compute(f"{name}_log", "log.default", [total], made.kind(total))
+        made.compute(name, "sub.Tensor", [shifted, logarithm], kind)
+    return True
 
 
 def _folded(made: _Simpler, name: str, op: str, of: Argument, axis: int) -> Ref:
@@ -214,5 +203,5 @@ _RULES: Mapping[str, Callable[[_Simpler, Node], bool]] = {
     "aten.slice_scatter.default": _slice_scatter,
     "aten.index_select.default": _index_select,
     "aten._softmax.default": _softmax,
-    "aten._log_softmax.default": _log_softmax,
+    "aten._log_softmax.default": _softmax,
 }
