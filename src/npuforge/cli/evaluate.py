@@ -130,6 +130,8 @@ def sample(
         raise UsageError(f"{out} has answers of another run: not {samples} to each task")
     found = {(one.suite, one.name): one for one in read}
     known = read_prompts(asked)
+    if not guided:  # nobody gives anything up
+        known = [msgspec.structs.replace(one, pieces=[]) for one in known]
     how = Sampling(
         samples=samples,
         temperature=temperature,
