@@ -86,7 +86,7 @@ def run(graph: Graph, sizes: Sizes, given: Mapping[str, torch.Tensor]) -> list[t
             args = [value(one) for one in node.args]
             kwargs = {key: value(one) for key, one in node.kwargs.items()}
             values[node.name] = _function(node)(*args, **kwargs)
-        except (RuntimeError, TypeError, AttributeError, NotImplementedError) as error:
+        except (RuntimeError, TypeError, AttributeError, IndexError, ValueError) as error:
             raise UsageError(f"{node.op}: {str(error).splitlines()[0]}") from error
     return [values[result.name] for result in graph.results]
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections import Counter
 
@@ -33,6 +34,11 @@ def size_of(text: str) -> Size | None:
         return Size.parse(text)
     except SizeError:
         return None
+
+
+def spelled(size: Size) -> str:
+    """A size as an outline spells it."""
+    return ast.unparse(ast.parse(str(size), mode="eval"))
 
 
 def product(text: str) -> Count | None:

@@ -28,6 +28,7 @@ from npuforge.generate.lm.literals import renumbered, unknown_numbers
 from npuforge.generate.lm.meaning import SHARED, Meaning
 from npuforge.generate.lm.outline import Outline, is_number, is_said, outline_in
 from npuforge.generate.lm.quoted import ALLOCATION, MARK, about, indentation, is_quote
+from npuforge.generate.lm.settled import settled
 from npuforge.generate.lm.task import OPERATOR
 from npuforge.lower.compiler import lower
 from npuforge.tile import chip_constants
@@ -109,10 +110,13 @@ class Guide:
         last = before.rstrip("\n").rpartition("\n")[2]
         if before.count("\n") > _MOST_THOUGHTS or last.startswith((" ", "@", "def ")):
             return Advice(keep=False, then=f"{ENDED}\n{_BEGINNING}", reason="no thought")
+        if last == THINK:
+            room = self._chip["ub_bytes"]
+            return Advice(then=settled(self._meaning, self._known.sizes, room))
         outline = Outline.read(before)
         if (alone := outline.uncounting(last, self._meaning)) is not None:
             return Advice(keep=False, then=f"{alone}\n", reason="nothing to count", lines=2)
-        begun = last != THINK and last in outline_in(before)
+        begun = last in outline_in(before)
         if begun and (joined := outline.joining(last, self._meaning)) is not None:
             return Advice(keep=False, then=f"{joined}\n", reason="not what is joined")
         said = outline.thought(last, self._meaning)

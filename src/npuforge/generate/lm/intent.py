@@ -21,6 +21,7 @@ from npuforge.generate.lm.heads import taken
 from npuforge.generate.lm.left import left_first, too_early
 from npuforge.generate.lm.loads import loading
 from npuforge.generate.lm.meaning import SHARED, Meaning
+from npuforge.generate.lm.moved import is_moved, moved
 from npuforge.generate.lm.parted import block, pointers
 from npuforge.generate.lm.parts import unread
 from npuforge.generate.lm.purpose import ROWS, STREAM, Purpose
@@ -33,9 +34,10 @@ from npuforge.generate.lm.reads import (
     read_next,
 )
 from npuforge.generate.lm.rooms import misplaced
+from npuforge.generate.lm.single import arguments
 from npuforge.generate.lm.stated import instruction
 from npuforge.generate.lm.stores import stored
-from npuforge.generate.lm.wide import cast_first
+from npuforge.generate.lm.wide import by_mask, cast_first
 
 _STORE = re.compile(r"^ +tl\.store\((\w+)", re.MULTILINE)
 _QUOTED = re.compile(rf"^ +{MARK}(\w+) = ", re.MULTILINE)
@@ -57,6 +59,9 @@ class Intent:
         """The lines that a kernel begins with, where there is no choice."""
         purpose = self.kernels.get(kernel)
         known = purpose is not None and purpose.leaves and not kernel.endswith(SHARED)
+        part = moved(meaning)
+        if purpose is not None and part is not None and is_moved(purpose, meaning):
+            return part.body()
         return opening(purpose, meaning) if purpose is not None and known else ""
 
     def following(self, program: str, last: str, kernel: str, meaning: Meaning) -> str:
@@ -100,6 +105,7 @@ class Intent:
             or numbers_first(body, last, purpose, meaning)
             or left_first(body, last, purpose, meaning)
             or cast_first(body, last, purpose, meaning)
+            or by_mask(body, last)
         )
 
     def instruction(self, program: str, kernel: str, meaning: Meaning) -> str | None:
@@ -154,8 +160,10 @@ class Intent:
         what it speaks of, and for the rest what was counted for this kernel."""
         found = _LAUNCH.match(last)
         purpose = self.kernels.get(kernel)
-        if found is None or found[1] != kernel or purpose is None or kernel.endswith(SHARED):
+        if found is None or found[1] != kernel or purpose is None:
             return None
+        if kernel.endswith(SHARED):
+            return _with_said(last, names, purpose)
         counted = f"{found[3]}_" if found[3] else ""
         given = [
             purpose.parameters.get(name) or (name if _is_given(name, meaning) else counted + name)
@@ -163,6 +171,17 @@ class Intent:
         ]
         right = f"{indentation(last)}{kernel}[{found[2]}]({', '.join(given)})"
         return right if right != last else None
+
+
+def _with_said(last: str, names: list[str], purpose: Purpose) -> str | None:
+    """The launch of a kernel that is the same for many operators, with what its outline says."""
+    head, _, rest = last.partition("](")
+    given = arguments(rest.removesuffix(")"))
+    if len(given) != len(names):
+        return None
+    said = [purpose.parameters.get(name, one) for name, one in zip(names, given, strict=True)]
+    right = f"{head}]({', '.join(said)})"
+    return right if right != last else None
 
 
 def _is_given(name: str, meaning: Meaning) -> bool:

@@ -7,12 +7,11 @@ the same for many operators: what it is given follows from the shapes.
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from npuforge.generate.lm.counted import extents_of, size_of
+from npuforge.generate.lm.counted import extents_of, size_of, spelled
 from npuforge.generate.lm.meaning import JOIN, Meaning
 from npuforge.spec.size import Size
 
@@ -57,8 +56,7 @@ class Join(NamedTuple):
 
 def _product(extents: Sequence[str]) -> str:
     """Of extents, as an outline spells it."""
-    whole = Size.parse(" * ".join(f"({one})" for one in extents) or "1")
-    return ast.unparse(ast.parse(str(whole), mode="eval"))
+    return spelled(Size.parse(" * ".join(f"({one})" for one in extents) or "1"))
 
 
 def counting(last: str, meaning: Meaning) -> str | None:

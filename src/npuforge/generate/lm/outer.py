@@ -11,7 +11,7 @@ from collections import Counter
 
 from npuforge.generate.lm.counted import extents_of, product
 from npuforge.generate.lm.meaning import Meaning
-from npuforge.generate.lm.purpose import ROWS, Purpose
+from npuforge.generate.lm.purpose import ROWS, STREAM, Purpose
 from npuforge.generate.lm.worked_on import is_repeated
 
 
@@ -59,3 +59,30 @@ def each_of(purpose: Purpose) -> str | None:
         name for name, said in parameters.items() if rows and cols and product(said) == rows + cols
     )
     return next(named, None)
+
+
+def unnamed_each(purpose: Purpose, meaning: Meaning) -> str | None:
+    """The elements that a kernel has of each outer index, where it has no name for them."""
+    if outer_of(purpose, meaning) is None or each_of(purpose) is not None:
+        return None
+    return f"{purpose.parameters['rows']} * {purpose.parameters['cols']}"
+
+
+def streamed_again(purpose: Purpose, meaning: Meaning) -> str | None:
+    """The extent that a stream goes over besides its elements, where each tensor has both, or one
+    of them."""
+    cols = product(purpose.parameters.get("cols", ""))
+    names = [*purpose.reads, *purpose.computes]
+    known = purpose.way.startswith(STREAM) and meaning.lines.keys() >= set(names)
+    if not known or not cols or meaning.moves or meaning.reshapes:
+        return None
+    if not is_repeated(purpose, meaning):
+        return None
+    found = [meaning.elements(name) for name in names]
+    most = max((one for one in found if one), key=Counter.total)
+    rest = most - cols
+    if rest.total() != 1 or any(one not in (most, cols, rest) for one in found):
+        return None
+    axes = [[one for one in extents_of(meaning.lines[name]) if one != "1"] for name in names]
+    (outer,) = rest
+    return outer if all(outer not in one[1:] for one in axes) else None

@@ -19,6 +19,8 @@ from itertools import count, takewhile
 from npuforge.generate.lm.counted import elements_of, extents_of
 from npuforge.generate.lm.joins import join_of
 from npuforge.generate.lm.meaning import SHARED, Meaning
+from npuforge.generate.lm.moved import is_moved
+from npuforge.generate.lm.outer import unnamed_each
 from npuforge.generate.lm.parted import unnamed
 from npuforge.generate.lm.purpose import ROWS, STREAM, Purpose, note
 from npuforge.generate.lm.reads import is_shared, late
@@ -93,6 +95,8 @@ class Outline:
 
     def _wrong(self, kernel: str, meaning: Meaning) -> str | None:
         purpose = self.kernels[kernel]
+        if is_moved(purpose, meaning):
+            return None
         return (
             self._unfounded(purpose, meaning)
             or uncounted(purpose, meaning)
@@ -123,7 +127,7 @@ class Outline:
         if part is not None:
             line = self._leaving(about[1], part, meaning)
         else:
-            line = self._determined(about[1], list(purpose.leaves), meaning)
+            line = self.determined(about[1], list(purpose.leaves), meaning)
         return line if line != last else None
 
     def completed(self, meaning: Meaning) -> tuple[str, str] | None:
@@ -137,7 +141,7 @@ class Outline:
             alone = len(self.kernels) == 1
             added = [one for one in missing if alone or _extents(one, meaning) in sizes]
             wanted = [one for one in meaning.results if one in purpose.leaves or one in added]
-            line = self._determined(name, wanted, meaning) if added else None
+            line = self.determined(name, wanted, meaning) if added else None
             if line is not None:
                 return name, line
         return None
@@ -154,7 +158,7 @@ class Outline:
         if not purpose.way.startswith(STREAM) or not purpose.parameters or not single:
             return None
         alone = Outline({**self.kernels, about[1]: replace(purpose, parameters={})})
-        return alone._determined(about[1], list(purpose.leaves), meaning)
+        return alone.determined(about[1], list(purpose.leaves), meaning)
 
     def joining(self, last: str, meaning: Meaning) -> str | None:
         """What must stand instead of the last line, where a question ends with a join: that joins
@@ -206,7 +210,9 @@ class Outline:
         purpose = self.kernels.get(about[1]) if about is not None else None
         if about is None or purpose is None or " -> " not in about[2] or not purpose.parameters:
             return None
-        size = uncounted_part(purpose) or unnamed(purpose, meaning)
+        size = (
+            uncounted_part(purpose) or unnamed(purpose, meaning) or unnamed_each(purpose, meaning)
+        )
         if size is None:
             return None
         names = (f"e{number}" for number in count(1))
@@ -229,7 +235,7 @@ class Outline:
         axes = [one for one in extents_of(meaning.lines[several[-1]]) if one != "1"]
         return f"{about[1]}: cols = {' * '.join(axes)}"
 
-    def _determined(self, kernel: str, leaves: list[str], meaning: Meaning) -> str | None:
+    def determined(self, kernel: str, leaves: list[str], meaning: Meaning) -> str | None:
         """The line on what a kernel reads, computes and leaves, if it follows from the last."""
         purpose = self.kernels[kernel]
         left = {name for one in self.kernels.values() for name in one.leaves}

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 
 from npuforge.generate.lm.counted import Count, product
 from npuforge.generate.lm.meaning import Meaning
-from npuforge.generate.lm.outer import outer_of
+from npuforge.generate.lm.outer import outer_of, streamed_again
 from npuforge.generate.lm.picked import leaves_in_place
 from npuforge.generate.lm.purpose import ROWS, STREAM, Purpose
 from npuforge.generate.lm.quoted import MARK, about, indentation, is_quote
@@ -44,6 +44,13 @@ _OVER_OUTER = """\
         i0 = u // tiles
         n = min(tile, rows - start)
 """
+_OVER_OUTER_ELEMENTS = """\
+    last = min(first + per_core, units)
+    for u in range(first, last):
+        start = u % tiles * tile
+        i0 = u // tiles
+        m = min(tile, cols - start)
+"""
 _COPYIN, _COMPUTE = "with tl.copyin():", "with tl.compute():"
 
 
@@ -51,6 +58,8 @@ def opening(purpose: Purpose, meaning: Meaning) -> str:
     """The lines that a kernel begins with, where there is no choice."""
     if _is_single(purpose, meaning):
         return _singles(purpose, meaning)
+    if streamed_again(purpose, meaning) is not None:
+        return f"{_LOOP}\n{_OVER_OUTER_ELEMENTS}"
     first = purpose.reads[0] if purpose.reads else ""
     known = first in meaning.lines and not is_repeated(purpose, meaning)
     if known and _is_gone_over(purpose, meaning) and purpose.way.startswith(STREAM):
@@ -78,6 +87,8 @@ def loop(last: str, purpose: Purpose, meaning: Meaning) -> str:
     known = meaning.lines.keys() >= set(purpose.reads) and _own(purpose)
     if last != _LOOP or not known:
         return ""
+    if streamed_again(purpose, meaning) is not None:
+        return _OVER_OUTER_ELEMENTS
     if not leaves_in_place(purpose, meaning):
         return _OVER_OUTER if outer_of(purpose, meaning) is not None else ""
     return _OVER_ELEMENTS if purpose.way.startswith(STREAM) else _OVER_ROWS

@@ -7,9 +7,11 @@ in this way, in the order of their outlines.
 
 from __future__ import annotations
 
+from collections import Counter
+
 from npuforge.generate.lm.counted import product
 from npuforge.generate.lm.meaning import Meaning
-from npuforge.generate.lm.outer import each_of, outer_of, part_of
+from npuforge.generate.lm.outer import each_of, outer_of, part_of, streamed_again
 from npuforge.generate.lm.picked import leaves_in_place
 from npuforge.generate.lm.purpose import ROWS, STREAM, Purpose
 from npuforge.generate.lm.quoted import indentation
@@ -21,7 +23,8 @@ def stored(body: str, last: str, purpose: Purpose, meaning: Meaning) -> str:
     """The lines after the one that begins a block of stores; nothing where there is a choice."""
     if not last.endswith(_COPYOUT):
         return ""
-    if not leaves_in_place(purpose, meaning) and outer_of(purpose, meaning) is None:
+    again = outer_of(purpose, meaning) or streamed_again(purpose, meaning)
+    if not leaves_in_place(purpose, meaning) and again is None:
         return ""
     lines = [_store(name, body, purpose, meaning) for name in purpose.leaves]
     if None in lines:
@@ -41,6 +44,9 @@ def _store(name: str, body: str, purpose: Purpose, meaning: Meaning) -> str | No
         return None
     if value and outer_of(purpose, meaning) is not None:
         return _again(name, value, buffer, purpose, meaning)
+    if cols and (outer := streamed_again(purpose, meaning)) is not None:
+        whole = elements == cols + Counter([outer])
+        return f"tl.store({name} + i0 * cols + start, {buffer}[:m])" if whole else None
     if purpose.way.startswith(STREAM):
         if cols and elements == cols:
             return f"tl.store({name} + start, {buffer}[:m])"

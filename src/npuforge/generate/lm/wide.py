@@ -18,6 +18,7 @@ from npuforge.generate.lm.quoted import indentation, last_quoted
 
 _BUFFER = re.compile(r"^ +(\w+) = tl\.alloc_(?:ub\(.*dtype=tl\.float32|mask\(.*)\)$")
 _SHORT = re.compile(r": b?float16\[")
+_SELECTION = re.compile(r"^( +tl\.select\(\w+\[[^\]]*\], )(\w+)_in\[(.*)$")
 _COUNTING = frozenset({"mul.Tensor", "add.Tensor", "sub.Tensor", "div.Tensor"})
 _DECIDING = re.compile(r"^(?:bitwise|logical)_(?:and|or|not|xor)\b")
 
@@ -44,6 +45,14 @@ def cast_first(body: str, last: str, purpose: Purpose, meaning: Meaning) -> str 
             missing += [line for buffer in buffers for line in _number(buffer, body)]
     lines = [f"{indentation(last)}{line}" for line in missing]
     return "\n".join([*lines, last]) if lines else None
+
+
+def by_mask(body: str, last: str) -> str | None:
+    """A selection that goes by the bytes of a tensor, with the mask that was made of them."""
+    found = _SELECTION.match(last)
+    if found is None or f" {found[2]}_wide = tl.alloc_mask(" not in body:
+        return None
+    return f"{found[1]}{found[2]}_wide[{found[3]}"
 
 
 def _number(name: str, body: str) -> list[str]:

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The outline of a question that leaves no choice: an operation or a few, element by element.
+
+Where all tensors have as many elements as what comes out, a kernel is a stream. Where one of two
+axes is missing in some, it takes rows and columns; where there is a third axis before these, rows
+of each. A part of a tensor is moved, and tensors that are joined are joined.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from npuforge.generate.lm.counted import extents_of, spelled
+from npuforge.generate.lm.joins import join_of
+from npuforge.generate.lm.meaning import SHARED, Meaning
+from npuforge.generate.lm.moved import moved
+from npuforge.generate.lm.outer import outer_of, streamed_again
+from npuforge.generate.lm.purpose import ROWS_WAY, STREAM_WAY, Purpose
+from npuforge.generate.lm.reads import is_shared
+from npuforge.generate.lm.task import OPERATOR
+from npuforge.spec.size import Size
+
+_MOST = 4  # operations: with more there may be a kernel for some of them
+_JOINED = 8  # tensors that one kernel joins
+_FOLDS = re.compile(r"^(?:sum|mean|amax|amin|prod|var|std|any|all|argm|linalg|cum|_softmax|_log_s)")
+_SYMBOL = re.compile(r"n[a-z]{1,2}")
+_COUNT = re.compile(r"\bn[a-z]{1,2}\b.* |^\(")  # what is computed of extents
+_NARROW = 37  # bytes that the planner counts on for an element of a row that is kept whole
+
+
+def settled(meaning: Meaning, sizes: Mapping[str, int], room: int) -> str:
+    """The lines of the outline, nothing where there is a choice; `sizes` are those of the example,
+    and `room` is the bytes that a row must fit with all its buffers."""
+    part = moved(meaning)
+    if part is not None:
+        return part.outline()
+    join = join_of(meaning)
+    if join is not None and not join.rooms(meaning) and len(join.parts) <= _JOINED:
+        return f"{OPERATOR}{SHARED}: {_said(join.given([], meaning))}\n"
+    counted = _counted(meaning, sizes, room)
+    if counted is None:
+        return ""
+    way, parameters = counted
+    purpose = Purpose(way, parameters, computes=_computed(meaning))
+    purpose.reads = list(dict.fromkeys(_reads(meaning)))
+    once = streamed_again(purpose, meaning) is None and outer_of(purpose, meaning) is None
+    if once:
+        purpose.reads.sort(key=lambda name: not is_shared(name, purpose, meaning))
+    if once and "rows" in parameters and is_shared(purpose.reads[0], purpose, meaning):
+        parameters = {"cols": parameters["cols"], "rows": parameters["rows"]}
+    parts = (purpose.reads, purpose.computes, meaning.results)
+    lines = (way, _said(parameters), " -> ".join(", ".join(part) for part in parts if part))
+    return "".join(f"{OPERATOR}: {line}\n" for line in lines)
+
+
+def _said(parameters: Mapping[str, str]) -> str:
+    return ", ".join(f"{name} = {one}" for name, one in parameters.items())
+
+
+def _reads(meaning: Meaning) -> Iterator[str]:
+    """Tensors in the order in which values are computed of them."""
+    for value in filter(meaning.computes, _computed(meaning)):
+        for one in meaning.operands[value]:
+            name = one
+            while (
+                meaning.operations[name] and not meaning.computes(name) and meaning.operands[name]
+            ):
+                name = meaning.operands[name][0]
+            if not meaning.operations[name]:
+                yield name
+
+
+def _computed(meaning: Meaning) -> list[str]:
+    return [name for name in meaning.lines if meaning.operations[name]]
+
+
+def _counted(
+    meaning: Meaning, sizes: Mapping[str, int], room: int
+) -> tuple[str, dict[str, str]] | None:
+    """How a kernel goes about it, and what it counts in."""
+    computed = _computed(meaning)
+    values = [name for name in computed if meaning.computes(name)]
+    if not 0 < len(values) <= _MOST or meaning.moves or meaning.reshapes or meaning.shapes_alone:
+        return None
+    counts = (one for name in values for one in meaning.given_to(name) if _COUNT.search(one))
+    if any(_FOLDS.match(meaning.operations[name]) for name in values) or any(counts):
+        return None
+    results = list(meaning.results.values())
+    if len(set(results)) < len(results):
+        return None
+    widest = [_axes(value, meaning) for value in results]
+    tensors = [name for name in meaning.lines if not meaning.operations[name]]
+    axes, known = widest[0], [_axes(name, meaning) for name in (*tensors, *computed)]
+    if any(one != axes for one in widest) or not axes or not all(map(_SYMBOL.fullmatch, axes)):
+        return None
+    if len(set(axes)) < len(axes) or any(not _is_among(one, axes) for one in known):
+        return None
+    whole = " * ".join(axes)
+    if all(one in ([], axes) for one in known):
+        return STREAM_WAY, {"cols": whole}
+    *outer, rows, cols = axes if len(axes) > 1 else ["", "", axes[0]]
+    if len(outer) > 1 or not rows:
+        return None
+    if sizes.get(cols, room) * _NARROW > room:
+        return (STREAM_WAY, {"cols": cols}) if not outer and tensors else None
+    each = {"e2": spelled(Size.parse(f"{rows} * {cols}"))} if outer else {}
+    return ROWS_WAY, {"rows": rows, "cols": cols, **each}
+
+
+def _axes(name: str, meaning: Meaning) -> list[str]:
+    return [one for one in extents_of(meaning.lines[name]) if one != "1"]
+
+
+def _is_among(some: list[str], axes: list[str]) -> bool:
+    """Whether axes are some of others, in their order."""
+    left: Iterator[str] = iter(axes)
+    return all(one in left for one in some)
