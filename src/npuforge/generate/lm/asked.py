@@ -19,8 +19,6 @@ _TENSOR = re.compile(r"^(\w+): (\w+)\[(.*)\]$")
 _VALUE = re.compile(r"^(\w+) = .*: (\w+)\[([^\[\]]*)\]$")
 _SYMBOL = re.compile(r"\bn[a-z]{1,2}\b")
 _NAME = re.compile(r"\b[xn][a-z]{1,2}\b")
-_SIZE = re.compile(r"(\w+)=(\d+)")
-_WHERE = "where "
 _KINDS = {"in": "input", "out": "output", "inout": "inout"}
 
 
@@ -32,7 +30,6 @@ class Asked:
     lines: dict[str, str]  # what can be quoted, by the tensor or value it is about
     tensors: dict[str, Tensor]
     head: str | None
-    sizes: dict[str, int]  # of the example
 
     @classmethod
     def read(cls, text: str) -> Asked:
@@ -50,18 +47,12 @@ class Asked:
         }
         known = None not in shapes and len(tensors) == len(head)
         known = known and symbols <= _places(_shapes(text)).keys()
-        sizes = {name: int(size) for name, size in _SIZE.findall(_examples(text))}
-        return cls(lines, tensors, _head(head, text) if known else None, sizes)
-
-
-def _examples(text: str) -> str:
-    """The line with the extents of the example."""
-    return next((line for line in text.splitlines() if line.startswith(_WHERE)), "")
+        return cls(lines, tensors, _head(head, text) if known else None)
 
 
 def _read(text: str) -> str:
     """Without tensors of which neither elements nor extents matter: programs do not take these."""
-    lines = [line for line in text.splitlines() if not line.startswith(_WHERE)]
+    lines = [line for line in text.splitlines() if not line.startswith("where ")]
     named = Counter(name for line in lines for name in set(_NAME.findall(line)))
     unread = {
         line

@@ -50,6 +50,7 @@ class _Axes:
     types: dict[str, TensorType]
     places: dict[str, list[int]] = field(default_factory=dict)
     alone: set[int] = field(default_factory=set)  # places whose order means something
+    joined: set[int] = field(default_factory=set)  # places that stay, whatever has one element
     _same: list[int] = field(default_factory=list)
 
     def new(self) -> int:
@@ -115,8 +116,9 @@ class _Axes:
         return [place for place, _ in groupby(found)]
 
     def kept(self) -> set[int]:
-        """Places where anything has more than one element."""
-        return {place for name in self.places for place in self._real(name)}
+        """Places where anything has more than one element, or is joined."""
+        real = {place for name in self.places for place in self._real(name)}
+        return real | {self.find(place) for place in self.joined}
 
 
 @dataclass
@@ -250,6 +252,7 @@ def _join(axes: _Axes, node: Node) -> list[int] | None:
     found = [axes.new() for _ in parts[0]]
     for part in parts:
         axes.alone |= {part[axis], found[axis]}
+        axes.joined |= {part[axis], found[axis]}
         for number, (one, other) in enumerate(zip(part, found, strict=True)):
             if number != axis % len(found):
                 axes.meet(one, other)

@@ -30,6 +30,7 @@ from npuforge.generate.lm.outline import Outline, is_number, is_said, outline_in
 from npuforge.generate.lm.quoted import ALLOCATION, MARK, about, indentation, is_quote
 from npuforge.generate.lm.settled import settled
 from npuforge.generate.lm.task import OPERATOR
+from npuforge.generate.lm.wide import by_mask
 from npuforge.lower.compiler import lower
 from npuforge.tile import chip_constants
 from npuforge.tile.beginning import in_host, in_kernel
@@ -76,7 +77,7 @@ class Guide:
         object.__setattr__(self, "_known", Asked.read(self.asked))
         object.__setattr__(self, "_chip", chip_constants(self.soc))
         object.__setattr__(self, "_shapes", shapes_in(self.asked))
-        object.__setattr__(self, "_meaning", Meaning.read(self.asked))
+        object.__setattr__(self, "_meaning", Meaning.read(self.asked, self._chip["ub_bytes"]))
 
     def line(self, answer: str) -> Advice:
         """On the last line of an answer that ends with a whole line."""
@@ -111,8 +112,7 @@ class Guide:
         if before.count("\n") > _MOST_THOUGHTS or last.startswith((" ", "@", "def ")):
             return Advice(keep=False, then=f"{ENDED}\n{_BEGINNING}", reason="no thought")
         if last == THINK:
-            room = self._chip["ub_bytes"]
-            return Advice(then=settled(self._meaning, self._known.sizes, room))
+            return Advice(then=settled(self._meaning))
         outline = Outline.read(before)
         if (alone := outline.uncounting(last, self._meaning)) is not None:
             return Advice(keep=False, then=f"{alone}\n", reason="nothing to count", lines=2)
@@ -191,7 +191,7 @@ class Guide:
         if refused is None:
             return _idle_cast(last, kernel)
         made = {found[1] for line in kernel.splitlines() if (found := ALLOCATION.match(line))}
-        instead = self._meaning.instead(last, made)
+        instead = by_mask(kernel, last) or self._meaning.instead(last, made)
         return Advice(keep=False, then=f"{instead}\n" if instead else "", reason=refused)
 
     def _in_host(self, program: str, body: str, last: str, intent: Intent) -> Advice:
@@ -212,7 +212,8 @@ class Guide:
         kernel = prepared(body)
         right = counting(last, self._meaning)
         if right is None and kernel is not None:
-            right = intent.launch(last, *kernel, self._meaning)
+            right = intent.counted(last, kernel[0], self._meaning)
+            right = right or intent.launch(last, *kernel, self._meaning)
         if right is not None:
             return Advice(keep=False, then=f"{right}\n", reason="not what is given")
         try:

@@ -34,10 +34,11 @@ from npuforge.generate.lm.reads import (
     read_next,
 )
 from npuforge.generate.lm.rooms import misplaced
+from npuforge.generate.lm.shares import shared_out
 from npuforge.generate.lm.single import arguments
 from npuforge.generate.lm.stated import instruction
 from npuforge.generate.lm.stores import stored
-from npuforge.generate.lm.wide import by_mask, cast_first
+from npuforge.generate.lm.wide import cast_first
 
 _STORE = re.compile(r"^ +tl\.store\((\w+)", re.MULTILINE)
 _QUOTED = re.compile(rf"^ +{MARK}(\w+) = ", re.MULTILINE)
@@ -105,7 +106,6 @@ class Intent:
             or numbers_first(body, last, purpose, meaning)
             or left_first(body, last, purpose, meaning)
             or cast_first(body, last, purpose, meaning)
-            or by_mask(body, last)
         )
 
     def instruction(self, program: str, kernel: str, meaning: Meaning) -> str | None:
@@ -153,6 +153,12 @@ class Intent:
         purpose = self.kernels.get(kernel)
         known = purpose is not None and not kernel.endswith(SHARED)
         return pointers(purpose, meaning) if purpose is not None and known else {}
+
+    def counted(self, last: str, kernel: str, meaning: Meaning) -> str | None:
+        """What must stand instead of a line of the host that counts the work of a kernel."""
+        purpose = self.kernels.get(kernel)
+        known = purpose is not None and not kernel.endswith(SHARED)
+        return shared_out(last, purpose, meaning) if purpose is not None and known else None
 
     def launch(self, last: str, kernel: str, names: list[str], meaning: Meaning) -> str | None:
         """What must stand instead of a launch of a kernel of these parameters: it leaves no choice.

@@ -8,6 +8,7 @@ and no number but those of their lines and those that every program has for them
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter, deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -50,6 +51,8 @@ VIEW = "view"  # any of them
 _HEAD = re.compile(r"^def (\w+)\(")
 _ORDERED = frozenset({"sub", "div", "pow", "floor_mod", "select"})
 # With which nothing changes, as the second operand.
+_SIZE = re.compile(r"(\w+)=(\d+)")
+_ROOM = 192 * 1024  # where nobody says for which chip
 _IDLE = {"mul.Tensor": 1.0, "div.Tensor": 1.0, "add.Tensor": 0.0, "sub.Tensor": 0.0}
 _CONSTANT = re.compile(r"^(?:full|scalar_tensor)$")
 _CAST, _RANGE, _ITEM = "_to_copy", "arange", "getitem"
@@ -84,9 +87,11 @@ class Meaning:
     operands: Mapping[str, tuple[str, ...]]  # nothing for tensors
     operations: Mapping[str, str]
     results: Mapping[str, str]  # values by the tensors they are stored to
+    sizes: Mapping[str, int]  # of the example
+    room: int  # bytes that a kernel has for its buffers
 
     @classmethod
-    def read(cls, asked: str) -> Meaning:
+    def read(cls, asked: str, room: int = _ROOM) -> Meaning:
         lines = lines_of(asked)
         operands: dict[str, tuple[str, ...]] = {}
         operations: dict[str, str] = {}
@@ -97,7 +102,12 @@ class Meaning:
             said = ", ".join(given[1:] if _SHAPED.match(operations[name]) else given)
             found = dict.fromkeys(_OPERANDS.findall(said))
             operands[name] = tuple(one for one in found if one in lines)
-        return cls(lines, operands, operations, stored(asked))
+        sizes = {name: int(size) for name, size in _SIZE.findall(_examples(asked))}
+        return cls(lines, operands, operations, stored(asked), sizes, room)
+
+    def fits(self, extents: Iterable[str], each: int) -> bool:
+        """Whether as many elements as the extents of the example come to fit with `each` bytes."""
+        return math.prod(self.sizes.get(one, self.room) for one in extents) * each <= self.room
 
     @cached_property
     def moves(self) -> bool:
@@ -377,6 +387,11 @@ class Meaning:
             if not leaves <= known:
                 return f"{said} is not {min(leaves)}"
         return None
+
+
+def _examples(asked: str) -> str:
+    """The line with the extents of the example."""
+    return next((line for line in asked.splitlines() if line.startswith("where ")), "")
 
 
 def _is_begun(found: list[str], ways: list[list[str]], *, single: bool) -> bool:

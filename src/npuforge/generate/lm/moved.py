@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from npuforge import dtypes
 from npuforge.generate.lm.counted import extents_of, size_of, spelled
 from npuforge.generate.lm.meaning import Meaning
 from npuforge.generate.lm.purpose import ROWS_WAY, STREAM_WAY, Purpose
@@ -164,13 +165,19 @@ def moved(meaning: Meaning) -> Moved | None:
     rows, run = product(extents[:axis]), product(extents[axis + 1 :])
     apart = extents[axis] * run
     kind = meaning.dtype(tensor)
-    if step == _ONE:
-        if rows != _ONE and count * run == _ONE:
-            return None  # a column
+    if rows != _ONE and count * run == _ONE:
+        return None  # a column
+    if step == _ONE and (rows == _ONE or _fits(count * run, kind, meaning)):
         return Moved(tensor, result, kind, _ONE, rows, count * run, begins * run, apart, apart)
-    if run == _ONE:
+    if run == _ONE or not _fits(run, kind, meaning):
         return None
     return Moved(tensor, result, kind, rows, count, run, begins * run, step * run, apart)
+
+
+def _fits(row: Size, dtype: str, meaning: Meaning) -> bool:
+    """Whether rows of the example fit, one while the other is stored."""
+    sizes = {name: meaning.sizes.get(name, meaning.room) for name in row.names}
+    return 2 * dtypes.find(dtype).bytes_for(row.at(sizes)) <= meaning.room
 
 
 def is_moved(purpose: Purpose, meaning: Meaning) -> bool:

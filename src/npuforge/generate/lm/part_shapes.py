@@ -82,10 +82,23 @@ def named(part: Graph, whole: Graph) -> Graph | None:
                 continue
             name = text if text.isidentifier() else fresh.setdefault(size, f"part_{len(fresh)}")
             symbols.setdefault(name, Symbol(name, source.name, axis, example, least.get(name, 1)))
-    found = replace(Resized(fresh).graph(part), symbols=list(symbols.values()))
+    found = Resized(fresh).graph(part)
+    tight = {name for node in found.nodes for size in sizes_of(node) for name in _tight(size)}
+    found = replace(
+        found,
+        symbols=[
+            replace(one, least=one.example) if one.name in tight else one
+            for one in symbols.values()
+        ],
+    )
     found = Resized(_joined(found, symbols.keys())).graph(found)
     used = {name for node in found.nodes for size in sizes_of(node) for name in size.names}
     return found if used <= symbols.keys() else None
+
+
+def _tight(size: Size) -> Collection[str]:
+    """Symbols that may be too small for a size: of a difference there may be nothing left."""
+    return () if size.known is not None or size.is_positive else size.names
 
 
 def _joined(part: Graph, known: Collection[str]) -> dict[Size, str]:

@@ -8,6 +8,7 @@ of each. A part of a tensor is moved, and tensors that are joined are joined.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator, Mapping
 
@@ -23,32 +24,32 @@ from npuforge.spec.size import Size
 
 _MOST = 4  # operations: with more there may be a kernel for some of them
 _JOINED = 8  # tensors that one kernel joins
-_FOLDS = re.compile(r"^(?:sum|mean|amax|amin|prod|var|std|any|all|argm|linalg|cum|_softmax|_log_s)")
+_FOLDS = re.compile(
+    r"^(?:sum|mean|amax|amin|prod|var|std|any|all|argm|linalg|cum|_softmax|_log_s"
+    r"|native|_native)"
+)
 _SYMBOL = re.compile(r"n[a-z]{1,2}")
 _COUNT = re.compile(r"\bn[a-z]{1,2}\b.* |^\(")  # what is computed of extents
+_RANGE = "arange"
 _NARROW = 37  # bytes that the planner counts on for an element of a row that is kept whole
 
 
-def settled(meaning: Meaning, sizes: Mapping[str, int], room: int) -> str:
-    """The lines of the outline, nothing where there is a choice; `sizes` are those of the example,
-    and `room` is the bytes that a row must fit with all its buffers."""
+def settled(meaning: Meaning) -> str:
+    """The lines of the outline; nothing where there is a choice."""
     part = moved(meaning)
     if part is not None:
         return part.outline()
     join = join_of(meaning)
     if join is not None and not join.rooms(meaning) and len(join.parts) <= _JOINED:
         return f"{OPERATOR}{SHARED}: {_said(join.given([], meaning))}\n"
-    counted = _counted(meaning, sizes, room)
+    counted = _counted(meaning)
     if counted is None:
         return ""
     way, parameters = counted
     purpose = Purpose(way, parameters, computes=_computed(meaning))
     purpose.reads = list(dict.fromkeys(_reads(meaning)))
-    once = streamed_again(purpose, meaning) is None and outer_of(purpose, meaning) is None
-    if once:
+    if streamed_again(purpose, meaning) is None and outer_of(purpose, meaning) is None:
         purpose.reads.sort(key=lambda name: not is_shared(name, purpose, meaning))
-    if once and "rows" in parameters and is_shared(purpose.reads[0], purpose, meaning):
-        parameters = {"cols": parameters["cols"], "rows": parameters["rows"]}
     parts = (purpose.reads, purpose.computes, meaning.results)
     lines = (way, _said(parameters), " -> ".join(", ".join(part) for part in parts if part))
     return "".join(f"{OPERATOR}: {line}\n" for line in lines)
@@ -59,32 +60,26 @@ def _said(parameters: Mapping[str, str]) -> str:
 
 
 def _reads(meaning: Meaning) -> Iterator[str]:
-    """Tensors in the order in which values are computed of them."""
-    for value in filter(meaning.computes, _computed(meaning)):
-        for one in meaning.operands[value]:
-            name = one
-            while (
-                meaning.operations[name] and not meaning.computes(name) and meaning.operands[name]
-            ):
-                name = meaning.operands[name][0]
-            if not meaning.operations[name]:
-                yield name
+    """Tensors in the order in which results are made of them."""
+    waiting = list(meaning.results.values())[::-1]
+    while waiting:
+        name = waiting.pop()
+        if not meaning.operations[name]:
+            yield name
+        waiting += reversed(meaning.operands[name])
 
 
 def _computed(meaning: Meaning) -> list[str]:
     return [name for name in meaning.lines if meaning.operations[name]]
 
 
-def _counted(
-    meaning: Meaning, sizes: Mapping[str, int], room: int
-) -> tuple[str, dict[str, str]] | None:
+def _counted(meaning: Meaning) -> tuple[str, dict[str, str]] | None:
     """How a kernel goes about it, and what it counts in."""
     computed = _computed(meaning)
     values = [name for name in computed if meaning.computes(name)]
     if not 0 < len(values) <= _MOST or meaning.moves or meaning.reshapes or meaning.shapes_alone:
         return None
-    counts = (one for name in values for one in meaning.given_to(name) if _COUNT.search(one))
-    if any(_FOLDS.match(meaning.operations[name]) for name in values) or any(counts):
+    if any(_FOLDS.match(meaning.operations[name]) or _counts(name, meaning) for name in values):
         return None
     results = list(meaning.results.values())
     if len(set(results)) < len(results):
@@ -96,16 +91,41 @@ def _counted(
         return None
     if len(set(axes)) < len(axes) or any(not _is_among(one, axes) for one in known):
         return None
-    whole = " * ".join(axes)
-    if all(one in ([], axes) for one in known):
-        return STREAM_WAY, {"cols": whole}
-    *outer, rows, cols = axes if len(axes) > 1 else ["", "", axes[0]]
-    if len(outer) > 1 or not rows:
+    groups = _together(axes, known)
+    if len(groups) == 1:
+        return STREAM_WAY, {"cols": _product(axes)}
+    *outer, rows, cols = groups
+    if len(outer) > 1 or (outer and len(outer[0]) > 1):
         return None
-    if sizes.get(cols, room) * _NARROW > room:
-        return (STREAM_WAY, {"cols": cols}) if not outer and tensors else None
-    each = {"e2": spelled(Size.parse(f"{rows} * {cols}"))} if outer else {}
-    return ROWS_WAY, {"rows": rows, "cols": cols, **each}
+    if not meaning.fits(cols, _NARROW):
+        return (STREAM_WAY, {"cols": _product(cols)}) if not outer and tensors else None
+    each = {"e2": _product(rows + cols)} if outer else {}
+    counted = {"rows": _product(rows), "cols": _product(cols)}
+    if cols in known:  # what rows share is read or computed before them
+        counted = dict(reversed(counted.items()))
+    return ROWS_WAY, {**counted, **each}
+
+
+def _together(axes: list[str], known: list[list[str]]) -> list[list[str]]:
+    """The axes in groups, of which every tensor and value has all or none."""
+    groups = [axes[:1]]
+    for before, axis in itertools.pairwise(axes):
+        if all((before in one) == (axis in one) for one in known):
+            groups[-1].append(axis)
+        else:
+            groups.append([axis])
+    return groups
+
+
+def _product(axes: list[str]) -> str:
+    return spelled(Size.parse(" * ".join(axes)))
+
+
+def _counts(value: str, meaning: Meaning) -> bool:
+    """Whether a value is made of a number that follows from extents and has no name: ranges are
+    counted otherwise."""
+    counted = any(_COUNT.search(one) for one in meaning.given_to(value))
+    return counted and not meaning.operations[value].startswith(_RANGE)
 
 
 def _axes(name: str, meaning: Meaning) -> list[str]:

@@ -7,6 +7,7 @@ known. Where a model's line is refused at that place, this one is given.
 
 from __future__ import annotations
 
+import itertools
 import re
 from typing import NamedTuple
 
@@ -61,10 +62,32 @@ def instruction(body: str, purpose: Purpose, meaning: Meaning) -> str | None:
         return None  # it takes more than its operands
     there = _There(rooms, loaded, body)
     read = [_operand(one, made[2], index, there, meaning) for one in given]
-    whole = any(str(one).endswith(index) for one in read)
-    if not whole or None in read:  # where both are repeated something else comes first
+    operands = [one for one in read if one is not None]
+    if len(operands) < len(read):
         return None
-    return f"{indentation(lines[-2])}tl.{word}({made[1]}{index}, {', '.join(map(str, read))})"
+    first: list[str] = []
+    if not any(one.endswith(index) for one in operands):
+        first = _repeated(operands, made[2], index, body)
+        if not first:
+            return None
+    done = f"tl.{word}({made[1]}{index}, {', '.join(operands)})"
+    return "\n".join(f"{indentation(lines[-2])}{line}" for line in (*first, done))
+
+
+def _repeated(operands: list[str], shape: str, index: str, body: str) -> list[str]:
+    """The lines that repeat the column among two operands, of which neither has all elements; it
+    is what is repeated in its place. An instruction repeats no more than one."""
+    columns = [place for place, one in enumerate(operands) if one.endswith(_SPREAD["tile"])]
+    if len(columns) != 1:
+        return []
+    numbers = (f"t{number}" for number in itertools.count())
+    room = next(name for name in numbers if f" {name} = " not in body)
+    column = operands[columns[0]]
+    operands[columns[0]] = f"{room}{index}"
+    return [
+        f"{room} = tl.alloc_ub({shape}, dtype=tl.float32)",
+        f"tl.broadcast({room}{index}, {column})",
+    ]
 
 
 class _There(NamedTuple):
