@@ -10,6 +10,7 @@ quoted, the head of the host function) is given.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from npuforge.errors import NpuforgeError
@@ -23,7 +24,7 @@ from npuforge.generate.lm.grammar import ENDED, THINK
 from npuforge.generate.lm.heads import filled
 from npuforge.generate.lm.inline import hoisted
 from npuforge.generate.lm.intent import Intent
-from npuforge.generate.lm.joins import counting
+from npuforge.generate.lm.joins import counting, counts
 from npuforge.generate.lm.literals import renumbered, unknown_numbers
 from npuforge.generate.lm.meaning import SHARED, Meaning
 from npuforge.generate.lm.outline import Outline, is_number, is_said, outline_in
@@ -197,16 +198,16 @@ class Guide:
     def _in_host(self, program: str, body: str, last: str, intent: Intent) -> Advice:
         head = self._known.head
         if not body and head is not None:
-            return Advice(then=head.partition("\n")[2])
+            return Advice(then=head.partition("\n")[2] + counts(self._meaning))
         if last == "):" and head is not None:
-            return Advice(then=head.partition("\n):\n")[2])
+            return Advice(then=head.partition("\n):\n")[2] + counts(self._meaning))
         if "\n):\n" not in f"\n{body}" or last == "):":
             return _FINE  # what it is called with cannot be known
-        if head is not None and _SHAPE.search(last) and last not in head.splitlines():
-            return Advice(keep=False, reason="the head requires all shapes that there are")
         program = filled(program)
+        known = {name: f"def {name}({given})" for name, given in _HEAD.findall(program)}
+        if head is not None and _SHAPE.search(last) and last not in head.splitlines():
+            return Advice(keep=False, then=_first_head(known, body), reason="all is required")
         if is_quote(last):
-            known = {name: f"def {name}({given})" for name, given in _HEAD.findall(program)}
             wanted = last.partition("def ")[2].partition("(")[0]
             return _given(last, known.get(wanted))
         kernel = prepared(body)
@@ -228,6 +229,13 @@ class Guide:
 
     def _quote(self, last: str) -> Advice:
         return _given(last, self._known.lines.get(about(last)))
+
+
+def _first_head(known: Mapping[str, str], body: str) -> str:
+    """The quote of the first kernel's head, with which a host function begins to count; nothing
+    where it has begun, or counts something else first."""
+    name = next(iter(known), SHARED)
+    return "" if name.endswith(SHARED) or _PREPARED.search(body) else f"    {MARK}{known[name]}\n"
 
 
 def prepared(host: str) -> tuple[str, list[str]] | None:

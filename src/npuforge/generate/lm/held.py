@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 
 
@@ -24,3 +25,9 @@ def filled_part(buffer: str, body: str) -> str | None:
     form = rf"^ +tl\.(?:load\([^,]*, |\w+\(){buffer}(\[.*?\])"
     found = re.search(form, body, re.MULTILINE)
     return found[1] if found is not None else None
+
+
+def free_name(body: str) -> str:
+    """A name for a buffer that a kernel does not have."""
+    numbers = (f"t{number}" for number in itertools.count())
+    return next(name for name in numbers if f" {name} = " not in body)

@@ -26,6 +26,7 @@ from npuforge.generate.lm.parted import block, pointers
 from npuforge.generate.lm.parts import unread
 from npuforge.generate.lm.purpose import ROWS, STREAM, Purpose
 from npuforge.generate.lm.quoted import MARK, about, indentation, is_quote
+from npuforge.generate.lm.ranges import counted
 from npuforge.generate.lm.reads import (
     LOAD,
     loop,
@@ -84,6 +85,9 @@ class Intent:
             return ""
         if not meaning.operations.get(value):
             return loading(last, purpose, meaning)
+        body = program.rpartition(f"def {kernel}(")[2]
+        if range_ := counted(last, value, body, purpose, meaning):
+            return range_
         if value not in purpose.computes or not meaning.is_look(value):
             return ""
         following = purpose.computes[purpose.computes.index(value) + 1 :]

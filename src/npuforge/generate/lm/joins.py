@@ -13,8 +13,10 @@ from typing import NamedTuple
 
 from npuforge.generate.lm.counted import extents_of, size_of, spelled
 from npuforge.generate.lm.meaning import JOIN, Meaning
+from npuforge.generate.lm.task import OPERATOR
 from npuforge.spec.size import Size
 
+MOST = 8  # tensors that one kernel joins
 _APART = ("split", "unbind", "chunk")
 _COUNTS = re.compile(r"^( +\w+)_(outer|run\d+) = (.*)$")
 
@@ -66,6 +68,15 @@ def counting(last: str, meaning: Meaning) -> str | None:
     if found is None or size is None or size_of(found[3]) == size_of(size):
         return None
     return f"{found[1]}_{found[2]} = {size}"
+
+
+def counts(meaning: Meaning) -> str:
+    """The lines with which a host function begins that joins tensors as they are."""
+    join = join_of(meaning)
+    if join is None or join.rooms(meaning) or len(join.parts) > MOST:
+        return ""
+    names = ["outer", *(f"run{number}" for number in range(len(join.parts)))]
+    return "".join(f"    {OPERATOR}_{name} = {join.counted(name, meaning)}\n" for name in names)
 
 
 def join_of(meaning: Meaning) -> Join | None:

@@ -36,7 +36,8 @@ def too_early(body: str, last: str, purpose: Purpose, meaning: Meaning) -> str |
 def left_first(body: str, last: str, purpose: Purpose, meaning: Meaning) -> str | None:
     """What must stand instead of the last line of a kernel's body: the buffer of a result for that
     of its value, or the results that are missing where a block begins that stores them."""
-    if meaning.moves or not purpose.way.startswith((ROWS, STREAM)):
+    moves = meaning.moves and not meaning.gathers
+    if moves or not purpose.way.startswith((ROWS, STREAM)):
         return None
     if last.endswith(_COPYOUT):
         return _rounded(body, last, purpose, meaning)

@@ -49,6 +49,8 @@ _SEVERAL = re.compile(r"\): \w+\[.*\] \w+\[")  # results of one operation, each 
 _NUMBER = re.compile(r"-?\d+(?:\.\d*)?(?:e[-+]?\d+)?")
 VIEW = "view"  # any of them
 _HEAD = re.compile(r"^def (\w+)\(")
+_EXTENT = re.compile(r"n[a-z]{1,2}")
+_GATHER = "gather"
 _ORDERED = frozenset({"sub", "div", "pow", "floor_mod", "select"})
 # With which nothing changes, as the second operand.
 _SIZE = re.compile(r"(\w+)=(\d+)")
@@ -115,6 +117,12 @@ class Meaning:
         taken out of a tensor does not, and what is joined in the end has a kernel of its own."""
         picking = (name for name, one in self.operations.items() if _PICKING.match(one))
         return any(not self.is_number(name) and name not in self._joined for name in picking)
+
+    @cached_property
+    def gathers(self) -> bool:
+        """Whether elements are moved by one operation alone, which takes one of each row."""
+        moving = [one for one in self.operations.values() if _PICKING.match(one)]
+        return moving == [_GATHER]
 
     @cached_property
     def _joined(self) -> frozenset[str]:
@@ -360,6 +368,10 @@ class Meaning:
         constants = self._constants(between) - made.numbers if exact and found else None
         if constants:
             return f"{step.value} is made of {min(constants)}"
+        counted = [one for one in _given(self.lines[step.value]) if _EXTENT.fullmatch(one)]
+        plain = [operations[0].partition(".")[0]] == found and exact and counted
+        if plain and len([one for one in made.order if one]) > len(self.operands[step.value]):
+            return f"{step.value} is made of {counted[0]}"
         ordered = exact and _ORDERED.issuperset(found)
         return self._disordered(between, made) if ordered else None
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A question that is a part of a tensor: its kernel follows from the shapes alone.
+"""A question that is a part of a tensor, or a tensor with its first axes turned: the kernel follows
+from the shapes alone.
 
 Elements before the axis that a part is taken of are rows, those after it lie together. Nothing is
-computed: what was read is stored. The planner writes all such kernels in this way.
+computed: what was read is stored. The planner writes such kernels in this way.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from npuforge.generate.lm.purpose import ROWS_WAY, STREAM_WAY, Purpose
 from npuforge.generate.lm.task import OPERATOR
 from npuforge.spec.size import Size, product
 
-_SELECT, _SLICE = "select.int", "slice.Tensor"
+_SELECT, _SLICE, _TURN = "select.int", "slice.Tensor", "permute"
 _ONE, _NONE = Size.of(1), Size.of(0)
 _OVER_ELEMENTS = """\
     first = tl.program_id(0) * per_core
@@ -146,7 +147,11 @@ def moved(meaning: Meaning) -> Moved | None:
         return None
     ((result, value),) = meaning.results.items()
     operation, given = meaning.operations[value], meaning.given_to(value)
-    if operation not in (_SELECT, _SLICE) or given[0] not in meaning.lines or result in given:
+    if given[0] not in meaning.lines or result in given:
+        return None
+    if operation == _TURN:
+        return _turned(given, result, meaning)
+    if operation not in (_SELECT, _SLICE):
         return None
     tensor, axis = given[0], int(given[1]) if len(given) > 1 else 0
     before = [size_of(one) for one in extents_of(meaning.lines[tensor])]
@@ -172,6 +177,19 @@ def moved(meaning: Meaning) -> Moved | None:
     if run == _ONE or not _fits(run, kind, meaning):
         return None
     return Moved(tensor, result, kind, rows, count, run, begins * run, step * run, apart)
+
+
+def _turned(given: list[str], result: str, meaning: Meaning) -> Moved | None:
+    """The first two of three axes, one for the other."""
+    extents = [size_of(one) for one in extents_of(meaning.lines[given[0]])]
+    sizes = [one for one in extents if one is not None]
+    kind = meaning.dtype(given[0])
+    if given[1].replace(" ", "") != "[1,0,2]" or len(sizes) != len(extents):
+        return None
+    rows, outer, cols = sizes
+    if not _fits(cols, kind, meaning):
+        return None
+    return Moved(given[0], result, kind, outer, rows, cols, _NONE, outer * cols, cols)
 
 
 def _fits(row: Size, dtype: str, meaning: Meaning) -> bool:

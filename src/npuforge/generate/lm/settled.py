@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from npuforge.generate.lm.counted import extents_of, spelled
-from npuforge.generate.lm.joins import join_of
+from npuforge.generate.lm.joins import MOST, join_of
 from npuforge.generate.lm.meaning import SHARED, Meaning
 from npuforge.generate.lm.moved import moved
 from npuforge.generate.lm.outer import outer_of, streamed_again
@@ -22,8 +22,7 @@ from npuforge.generate.lm.reads import is_shared
 from npuforge.generate.lm.task import OPERATOR
 from npuforge.spec.size import Size
 
-_MOST = 4  # operations: with more there may be a kernel for some of them
-_JOINED = 8  # tensors that one kernel joins
+_FEW = 4  # operations: with more there may be a kernel for some of them
 _FOLDS = re.compile(
     r"^(?:sum|mean|amax|amin|prod|var|std|any|all|argm|linalg|cum|_softmax|_log_s"
     r"|native|_native)"
@@ -40,7 +39,7 @@ def settled(meaning: Meaning) -> str:
     if part is not None:
         return part.outline()
     join = join_of(meaning)
-    if join is not None and not join.rooms(meaning) and len(join.parts) <= _JOINED:
+    if join is not None and not join.rooms(meaning) and len(join.parts) <= MOST:
         return f"{OPERATOR}{SHARED}: {_said(join.given([], meaning))}\n"
     counted = _counted(meaning)
     if counted is None:
@@ -77,7 +76,7 @@ def _counted(meaning: Meaning) -> tuple[str, dict[str, str]] | None:
     """How a kernel goes about it, and what it counts in."""
     computed = _computed(meaning)
     values = [name for name in computed if meaning.computes(name)]
-    if not 0 < len(values) <= _MOST or meaning.moves or meaning.reshapes or meaning.shapes_alone:
+    if not 0 < len(values) <= _FEW or meaning.moves or meaning.reshapes or meaning.shapes_alone:
         return None
     if any(_FOLDS.match(meaning.operations[name]) or _counts(name, meaning) for name in values):
         return None

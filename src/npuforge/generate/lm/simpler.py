@@ -305,8 +305,9 @@ def _turned_fold(made: _Simpler, node: Node) -> bool:
         return False
     gone = sorted(cast(int, axis) % rank for axis in axes)
     kept = [axis for axis in range(rank) if axis not in gone]
-    first, last = gone == list(range(len(gone))), gone == list(range(rank - len(gone), rank))
-    if first or last or not kept:
+    real = [axis for axis in range(rank) if kind.extents[axis] != "1"]
+    folded = [axis for axis in real if axis in gone]
+    if folded in (real[: len(folded)], real[len(real) - len(folded) :]):
         return False
     order = [*kept, *gone]
     turned = TensorType(
@@ -322,11 +323,11 @@ def _turned_fold(made: _Simpler, node: Node) -> bool:
     if more[:1] != [True]:
         made.put(replace(node, args=[now, over], types=[small]))
         return True
-    folded = made.put(replace(node, name=f"{node.name}_folded", args=[now, over], types=[small]))
+    small_one = made.put(replace(node, name=f"{node.name}_folded", args=[now, over], types=[small]))
     sizes = [
         _number(text, one) for text, one in zip(node.type.extents, node.type.shape, strict=True)
     ]
-    made.compute(node.name, "view.default", [Ref(folded), cast(Argument, sizes)], node.type)
+    made.compute(node.name, "view.default", [Ref(small_one), cast(Argument, sizes)], node.type)
     return True
 
 

@@ -7,11 +7,11 @@ known. Where a model's line is refused at that place, this one is given.
 
 from __future__ import annotations
 
-import itertools
 import re
 from typing import NamedTuple
 
 from npuforge.generate.lm.columns import taken
+from npuforge.generate.lm.held import free_name
 from npuforge.generate.lm.meaning import Meaning, known_operations
 from npuforge.generate.lm.parted import pointers
 from npuforge.generate.lm.purpose import FOLDS, ROWS, STREAM, Purpose
@@ -80,8 +80,7 @@ def _repeated(operands: list[str], shape: str, index: str, body: str) -> list[st
     columns = [place for place, one in enumerate(operands) if one.endswith(_SPREAD["tile"])]
     if len(columns) != 1:
         return []
-    numbers = (f"t{number}" for number in itertools.count())
-    room = next(name for name in numbers if f" {name} = " not in body)
+    room = free_name(body)
     column = operands[columns[0]]
     operands[columns[0]] = f"{room}{index}"
     return [
