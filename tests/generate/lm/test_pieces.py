@@ -48,6 +48,12 @@ def _written_over(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     return made * 2.0
 
 
+def _normal(x: torch.Tensor) -> torch.Tensor:
+    spread, mean = torch.var_mean(x, -1, correction=0, keepdim=True)
+    normal: torch.Tensor = (x - mean) * torch.rsqrt(spread + 1e-3)
+    return normal
+
+
 FUNCTIONS: dict[str, Function] = {
     "rows": lambda x, y: (x * y).sum(-1, keepdim=True) * torch.softmax(x, -1),
     "columns": lambda x, y: (x - x.mean(0)) / (y.amax(1, keepdim=True) + 3.0),
@@ -60,6 +66,10 @@ FUNCTIONS: dict[str, Function] = {
     "steps": lambda x, y: x.index_select(1, torch.arange(0, 12, 2)).sum(1) + y[:, 0],
     "pairs": lambda x, y: torch.stack([x, y], -1)[..., 1] * torch.stack([x, y], -1)[..., 0].sum(),
     "logarithms": lambda x, y: torch.log_softmax(x * y, -1).sum(0),
+    "spread": lambda x, y: _normal(x) * y,
+    "joins": lambda x, y: torch.cat([x, y, x * y, y + 1.0], 1).sum(0),
+    "turned": lambda x, y: (x[:, :, None] * y[:, None, :]).amax(1),
+    "crossed": lambda x, y: torch.linalg.cross(x[:, :3], y[:, :3]).sum(-1),
     "masked": lambda x, y: torch.where(torch.arange(x.shape[1]) < 5, x, y).mean(-1),
 }
 
