@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from tests.generate.lm.taught import THOUGHT, written
+from tests.generate.lm.taught import written
 
 from npuforge.cli import main
 from npuforge.generate.lm.meaning import Known
@@ -22,7 +22,7 @@ class _Gate(torch.nn.Module):
 
 def test_instructions_and_numbers_are_counted() -> None:
     one = written(_Gate(), torch.randn(40, 96))
-    messages = [Message("user", one.asked), Message("assistant", THOUGHT + one.taught)]
+    messages = [Message("user", one.asked), Message("assistant", one.answer)]
     known = operations([Chat(messages=messages)] * 10)
     assert known["sigmoid"].instructions == [["sigmoid"]]
     assert known["mean.dim"].instructions == [["reduce_sum", "div"]]
@@ -42,7 +42,7 @@ class _Linear(torch.nn.Module):
 def test_numbers_that_an_operation_is_given_are_in_its_instructions_or_not() -> None:
     programs = [written(_Linear(1.5 + n / 8, n % 2 + 2), torch.randn(8, 40)) for n in range(10)]
     chats = [
-        Chat(messages=[Message("user", one.asked), Message("assistant", THOUGHT + one.taught)])
+        Chat(messages=[Message("user", one.asked), Message("assistant", one.answer)])
         for one in programs
     ]
     known = operations(chats)

@@ -12,11 +12,12 @@ from npuforge.generate.live import LiveModule
 from npuforge.generate.lm.course import Words
 from npuforge.generate.lm.form import plain
 from npuforge.generate.lm.guide import Advice, Guide
+from npuforge.generate.lm.meaning import Meaning
+from npuforge.generate.lm.settled import settled
 from npuforge.generate.lm.task import canonical, task_text
 from npuforge.plan import planner
 
 SOC = "910b2"
-THOUGHT = "<think>\n</think>\n"
 LETTERS = Words(  # a tokenizer whose tokens are letters
     lambda tokens: "".join(map(chr, tokens)),
     lambda text: [ord(letter) for letter in text],
@@ -66,6 +67,11 @@ class Written(NamedTuple):
     asked: str
     planned: str
     taught: str
+
+    @property
+    def answer(self) -> str:
+        """With nothing thought but what is given."""
+        return f"<think>\n{settled(Meaning.read(self.asked))}</think>\n{self.taught}"
 
 
 def written(module: Callable[..., Any], *inputs: torch.Tensor) -> Written:

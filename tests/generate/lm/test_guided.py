@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import torch
-from tests.generate.lm.taught import LETTERS, THOUGHT, Scale, Written, written
+from tests.generate.lm.taught import LETTERS, Scale, Written, written
 
 from npuforge.errors import UsageError
 from npuforge.generate.lm.course import Course
@@ -64,7 +64,7 @@ def _drawn(server: Any, asked: str, count: int = 2, most: int = 20_000) -> Any:
 
 
 def test_right_answers_come_whole(scale: Written) -> None:
-    answer = THOUGHT + scale.taught
+    answer = scale.answer
     server = _Server(answer, {})
     drawn = _drawn(server, scale.asked)
     assert [(one.text, one.ended) for one in drawn.samples] == [(answer, True)] * 2
@@ -72,16 +72,16 @@ def test_right_answers_come_whole(scale: Written) -> None:
 
 
 def test_what_is_refused_is_replaced(scale: Written) -> None:
-    answer = THOUGHT + scale.taught
+    answer = scale.answer
     (sample,) = _drawn(_Server(answer, {"tl.e": "q"}), scale.asked, count=1).samples
     assert (sample.text, sample.ended) == (answer, True)
 
 
 def test_what_the_guide_gives_up_or_is_too_long_is_no_answer(scale: Written) -> None:
-    wrong = (THOUGHT + scale.taught).replace("tl.exp(", "tl.expo(")
+    wrong = scale.answer.replace("tl.exp(", "tl.expo(")
     (sample,) = _drawn(_Server(wrong, {}), scale.asked, count=1).samples
     assert not sample.ended
-    (cut,) = _drawn(_Server(THOUGHT + scale.taught, {}), scale.asked, count=1, most=90).samples
+    (cut,) = _drawn(_Server(scale.answer, {}), scale.asked, count=1, most=90).samples
     assert not cut.ended
 
 

@@ -70,6 +70,7 @@ FUNCTIONS: dict[str, Function] = {
     "joins": lambda x, y: torch.cat([x, y, x * y, y + 1.0], 1).sum(0),
     "turned": lambda x, y: (x[:, :, None] * y[:, None, :]).amax(1),
     "crossed": lambda x, y: torch.linalg.cross(x[:, :3], y[:, :3]).sum(-1),
+    "running": lambda x, y: torch.cumsum(x * y, 0) / 2.0,
     "masked": lambda x, y: torch.where(torch.arange(x.shape[1]) < 5, x, y).mean(-1),
 }
 

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A graph that is written anew, operation by operation: values may become others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import cast
+
+from npuforge.spec.graph import Argument, Extent, Node, Ref, TensorType
+from npuforge.spec.size import Size
+
+RANGE = "aten.arange.start_step"
+REMAINDERS = ("aten.remainder.Scalar", "aten.fmod.Scalar")
+
+
+@dataclass
+class Rewriting:
+    """What was written so far, and what is known of it."""
+
+    types: dict[str, TensorType]
+    nodes: list[Node] = field(default_factory=list)
+    names: dict[str, str] = field(default_factory=dict)  # of values that are others
+    several: dict[str, list[str]] = field(default_factory=dict)  # values of what has many
+    _ranges: dict[str, Node] = field(default_factory=dict)
+    _rolls: dict[str, tuple[int, Node]] = field(default_factory=dict)
+
+    def put(self, node: Node) -> str:
+        """A node as it is."""
+        self.nodes.append(node)
+        if node.types and node.types[0] is not None:
+            self.types[node.name] = node.types[0]
+        if node.op == RANGE:
+            self._ranges[node.name] = node
+        return node.name
+
+    def compute(
+        self, name: str, op: str, args: list[Argument], kind: TensorType, **named: Argument
+    ) -> Ref:
+        return Ref(self.put(Node(name, f"aten.{op}", args, dict(named), [kind])))
+
+    def kind(self, argument: Argument) -> TensorType:
+        return self.types[cast(Ref, argument).ref]
+
+    def see_roll(self, node: Node) -> None:
+        """A range from nothing, moved by a number, and what is left of it by its length."""
+        given = node.args[0] if node.args else None
+        before = given.ref if isinstance(given, Ref) else ""
+        number = node.args[1] if len(node.args) > 1 else None
+        counted = self._ranges.get(before)
+        if node.op == "aten.add.Tensor" and counted is not None and counted.args[0] == 0:
+            if isinstance(number, int) and [*counted.args, 1][2] == 1:
+                self._rolls[node.name] = number, counted
+        elif node.op in REMAINDERS and before in self._rolls:
+            by, counted = self._rolls[before]
+            if isinstance(number, int) and counted.type.shape == (number,) and 0 < by < number:
+                self._rolls[node.name] = by, node
+
+    def roll_of(self, argument: Argument) -> int | None:
+        """By how much a range is turned."""
+        found = self._rolls.get(argument.ref) if isinstance(argument, Ref) else None
+        return found[0] if found is not None and found[1].op in REMAINDERS else None
+
+    def range_of(self, argument: Argument) -> Node | None:
+        return self._ranges.get(argument.ref) if isinstance(argument, Ref) else None
+
+
+def number(text: str, example: int) -> Argument:
+    known = Size.parse(text).known
+    return known if known is not None else Extent(text, example)

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Folds as simpler ones: over the last axes, of one thing at a time."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import cast
+
+from npuforge.generate.lm.rewriting import Rewriting, number
+from npuforge.spec.graph import Argument, Node, Ref, TensorType
+
+_TURNED = 3  # axes of what is turned before it is folded
+
+
+def softmax(made: Rewriting, node: Node) -> bool:
+    """What is left of the largest, and the sum of its powers: their quotient, or its logarithm."""
+    of, axis, _ = node.args
+    kind = made.kind(of)
+    if kind != node.type or not isinstance(axis, int) or kind.dtype != "float32":
+        return False
+    name = node.name
+    most = _folded(made, f"{name}_max", "amax.default", of, axis)
+    shifted = made.compute(f"{name}_shifted", "sub.Tensor", [of, most], kind)
+    powers = made.compute(f"{name}_exp", "exp.default", [shifted], kind)
+    total = _folded(made, f"{name}_sum", "sum.dim_IntList", powers, axis)
+    if node.word == "_softmax":
+        made.compute(name, "div.Tensor", [powers, total], kind)
+    else:
+        logarithm = made.compute(f"{name}_log", "log.default", [total], made.kind(total))
+        made.compute(name, "sub.Tensor", [shifted, logarithm], kind)
+    return True
+
+
+def _folded(made: Rewriting, name: str, op: str, of: Argument, axis: int) -> Ref:
+    """Along an axis that stays, with one element."""
+    kind = made.kind(of)
+    axis %= len(kind.shape)
+    shape = (*kind.shape[:axis], 1, *kind.shape[axis + 1 :])
+    extents = (*kind.extents[:axis], "1", *kind.extents[axis + 1 :])
+    folded = replace(kind, shape=shape, extents=extents)
+    return made.compute(name, op, [of, [axis - len(kind.shape)], True], folded)
+
+
+def var_mean(made: Rewriting, node: Node) -> bool:
+    """The mean, and the mean of the squares of what is left of it."""
+    of, axes = node.args[0], node.args[1] if len(node.args) > 1 else None
+    kind = made.kind(of)
+    plain = node.kwargs.get("correction") == 0 and node.kwargs.get("keepdim") is True
+    if not plain or not isinstance(axes, list) or kind.dtype != "float32" or not axes:
+        return False
+    name, folded = node.name, node.type
+    mean = Node(f"{name}_mean", "aten.mean.dim", [of, axes, True], {}, [folded])
+    if not turned_fold(made, mean):
+        made.put(mean)
+    left = made.compute(f"{name}_left", "sub.Tensor", [of, Ref(mean.name)], kind)
+    squares = made.compute(f"{name}_squares", "mul.Tensor", [left, left], kind)
+    spread = Node(f"{name}_var", "aten.mean.dim", [squares, axes, True], {}, [folded])
+    made.several[name] = [spread.name, mean.name]
+    if not turned_fold(made, spread):
+        made.put(spread)
+    return True
+
+
+def item(made: Rewriting, node: Node) -> bool:
+    """Of something that is not computed at once any more."""
+    of, place = node.args[0], node.args[1]
+    several = made.several.get(of.ref) if isinstance(of, Ref) else None
+    if several is None or not isinstance(place, int):
+        return False
+    made.names[node.name] = several[place]
+    return True
+
+
+def turned_fold(made: Rewriting, node: Node) -> bool:
+    """Over axes that are not the last: over the last, of what is turned."""
+    of, axes, *more = [*node.args, None][: max(2, len(node.args))]
+    kind = made.kind(of)
+    rank = len(kind.shape)
+    if not isinstance(axes, list) or not axes or rank < _TURNED:
+        return False
+    gone = sorted(cast(int, axis) % rank for axis in axes)
+    kept = [axis for axis in range(rank) if axis not in gone]
+    real = [axis for axis in range(rank) if kind.extents[axis] != "1"]
+    folded = [axis for axis in real if axis in gone]
+    if folded in (real[: len(folded)], real[len(real) - len(folded) :]):
+        return False
+    order = [*kept, *gone]
+    turned = TensorType(
+        tuple(kind.shape[axis] for axis in order),
+        kind.dtype,
+        tuple(kind.extents[axis] for axis in order),
+    )
+    now = made.compute(
+        f"{node.name}_turned", "permute.default", [of, cast(Argument, order)], turned
+    )
+    over: Argument = list(range(len(kept), rank))
+    small = TensorType(turned.shape[: len(kept)], node.type.dtype, turned.extents[: len(kept)])
+    if more[:1] != [True]:
+        made.put(replace(node, args=[now, over], types=[small]))
+        return True
+    small_one = made.put(replace(node, name=f"{node.name}_folded", args=[now, over], types=[small]))
+    sizes = [
+        number(text, one) for text, one in zip(node.type.extents, node.type.shape, strict=True)
+    ]
+    made.compute(node.name, "view.default", [Ref(small_one), cast(Argument, sizes)], node.type)
+    return True
+
+
+def turned_scan(made: Rewriting, node: Node) -> bool:
+    """Along another axis than the last: along the last, of what is turned, and turned back."""
+    of, axis = node.args[0], node.args[1]
+    kind = made.kind(of)
+    rank = len(kind.shape)
+    if not isinstance(axis, int) or axis % rank == rank - 1 or kind.dtype != node.type.dtype:
+        return False
+    axis %= rank
+    order = [*(one for one in range(rank) if one != axis), axis]
+    turned = TensorType(
+        tuple(kind.shape[one] for one in order),
+        kind.dtype,
+        tuple(kind.extents[one] for one in order),
+    )
+    name = node.name
+    now = made.compute(f"{name}_turned", "permute.default", [of, cast(Argument, order)], turned)
+    scanned = made.put(
+        replace(node, name=f"{name}_scanned", args=[now, rank - 1, *node.args[2:]], types=[turned])
+    )
+    back = cast(Argument, [order.index(one) for one in range(rank)])
+    made.compute(name, "permute.default", [Ref(scanned), back], node.type)
+    return True
