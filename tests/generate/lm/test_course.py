@@ -67,7 +67,7 @@ def test_what_is_refused_is_replaced_by_the_next_likely(
 
 
 @pytest.mark.parametrize(
-    ("before", "other"), [("op: cols = n", "a"), ("v8 -> ", "w"), ("xa -> v0, v", "7")]
+    ("before", "other"), [("op: cols = n", "a"), ("v7 -> ", "w"), ("xa -> v0, v", "7")]
 )
 def test_a_thought_is_doubted_that_leads_to_a_wrong_one(before: str, other: str) -> None:
     """What a kernel counts in can be anything, until it is said what it reads."""

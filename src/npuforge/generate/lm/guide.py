@@ -45,6 +45,7 @@ _PREPARED = re.compile(rf"^ +{MARK}def (\w+)\((.*)\)$", re.MULTILINE)
 _SHAPE = re.compile(r'^ +tl\.require\(.*"\w+ has shape ')
 _HOST = f"def {OPERATOR}_host("
 _MOST_THOUGHTS = 60  # lines
+_REQUIRED = "the head requires all shapes that there are"
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +207,7 @@ class Guide:
         program = filled(program)
         known = {name: f"def {name}({given})" for name, given in _HEAD.findall(program)}
         if head is not None and _SHAPE.search(last) and last not in head.splitlines():
-            return Advice(keep=False, then=_first_head(known, body), reason="all is required")
+            return Advice(keep=False, then=_first_head(known, body), reason=_REQUIRED)
         if is_quote(last):
             wanted = last.partition("def ")[2].partition("(")[0]
             return _given(last, known.get(wanted))
