@@ -63,6 +63,25 @@ class Weighted(torch.nn.Module):
         return one * factors[0], many * factors[1]
 
 
+class _OfOne(torch.nn.Module):
+    def __init__(self, function: Callable[..., torch.Tensor]) -> None:
+        super().__init__()
+        self.function = function
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.function(x)
+
+
+class _OfTwo(_OfOne):
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:  # type: ignore[override]
+        return self.function(x, y)
+
+
+def applied(function: Callable[..., torch.Tensor], inputs: int) -> torch.nn.Module:
+    """A module that does what a function of one or two tensors does."""
+    return (_OfOne, _OfTwo)[inputs - 1](function)
+
+
 class Written(NamedTuple):
     asked: str
     planned: str

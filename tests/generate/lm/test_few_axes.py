@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.generate.lm.taught import applied
 
 from npuforge.generate.interpreted import run
 from npuforge.generate.live import LiveModule
@@ -22,23 +23,9 @@ from npuforge.spec.size import Size
 Function = Callable[..., torch.Tensor]
 
 
-class OfOne(torch.nn.Module):
-    def __init__(self, function: Function) -> None:
-        super().__init__()
-        self.function = function
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return self.function(x)
-
-
-class OfTwo(OfOne):
-    def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:  # type: ignore[override]
-        return self.function(x, y)
-
-
 def _graph(function: Function, *shapes: tuple[int, ...]) -> Graph:
     inputs = [torch.ones(shape) for shape in shapes]
-    with LiveModule((OfOne, OfTwo)[len(inputs) - 1](function), inputs, "applied") as module:
+    with LiveModule(applied(function, len(inputs)), inputs, "applied") as module:
         graph, _ = canonical(module.graph)
     return graph
 

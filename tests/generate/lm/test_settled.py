@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 import torch
-from tests.generate.lm.taught import SOC
+from tests.generate.lm.taught import SOC, applied
 
 from npuforge.generate.live import LiveModule
 from npuforge.generate.lm.form import plain
@@ -24,24 +24,10 @@ Function = Callable[..., torch.Tensor]
 _NUMBERS = "4.0 KB in, 1 KB out\n</think>\n"
 
 
-class OfOne(torch.nn.Module):
-    def __init__(self, function: Function) -> None:
-        super().__init__()
-        self.function = function
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return self.function(x)
-
-
-class OfTwo(OfOne):
-    def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:  # type: ignore[override]
-        return self.function(x, y)
-
-
 def _taught(function: Function, *shapes: tuple[int, ...]) -> tuple[str, str, str]:
     """A question, and the planner's outline and program."""
     inputs = [torch.rand(shape) for shape in shapes]
-    with LiveModule((OfOne, OfTwo)[len(inputs) - 1](function), inputs, "op") as module:
+    with LiveModule(applied(function, len(inputs)), inputs, "op") as module:
         graph, _ = canonical(module.graph)
     planned = planner.plan(graph, SOC).variants[0].program
     asked = task_text(graph)

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from npuforge import dtypes
 from npuforge.generate.lm.counted import extents_of, size_of, spelled
+from npuforge.generate.lm.loops import FIRST, OVER_ELEMENTS, OVER_OUTER, OVER_ROWS
 from npuforge.generate.lm.meaning import Meaning
 from npuforge.generate.lm.purpose import ROWS_WAY, STREAM_WAY, Purpose
 from npuforge.generate.lm.task import OPERATOR
@@ -19,30 +20,6 @@ from npuforge.spec.size import Size, product
 
 _SELECT, _SLICE, _TURN = "select.int", "slice.Tensor", "permute"
 _ONE, _NONE = Size.of(1), Size.of(0)
-_OVER_ELEMENTS = """\
-    first = tl.program_id(0) * per_core
-    last = min(first + per_core, cols)
-    for t in range(tl.cdiv(last - first, tile)):
-        start = first + t * tile
-        m = min(tile, last - start)
-"""
-_OVER_ROWS = """\
-    first = tl.program_id(0) * per_core
-    last = min(first + per_core, units)
-    for u in range(first, last):
-        start = u * tile
-        n = min(tile, rows - start)
-"""
-_OVER_OUTER = """\
-    first = tl.program_id(0) * per_core
-    last = min(first + per_core, units)
-    for u in range(first, last):
-        start = u % tiles * tile
-        i0 = u // tiles
-        n = min(tile, rows - start)
-"""
-
-
 _SINGLE = """\
     with tl.copyin():
         in0 = tl.alloc_ub(8, dtype=tl.{dtype})
@@ -84,17 +61,17 @@ class Moved(NamedTuple):
         if self._is_single:
             return _SINGLE.format(dtype=self.dtype, place=place, result=self.result)
         if self._is_line:
-            room, part, rest, head = "tile", "[:m]", "", _OVER_ELEMENTS
+            room, part, rest, head = "tile", "[:m]", "", OVER_ELEMENTS
             to = f"{self.result} + start"
         else:
             cols, pitch = self._name(self.cols), self._name(self.pitch)
             room, part, rest = f"(tile, {cols})", "[:n, :]", f", stride={pitch}"
-            head = _OVER_ROWS if self.outer == _ONE else _OVER_OUTER
+            head = OVER_ROWS if self.outer == _ONE else OVER_OUTER
             outer = f"i0 * {self._name(self.left)} + " if self.outer != _ONE else ""
             to = f"{self.result} + {outer}start * {cols}"
         left = "" if self._is_line else f", stride={self._name(self.cols)}"
         return (
-            f"{head}        with tl.copyin():\n"
+            f"{FIRST}\n{head}        with tl.copyin():\n"
             f"            in0 = tl.alloc_ub({room}, dtype=tl.{self.dtype})\n"
             f"            tl.load({place}, in0{part}{rest})\n"
             f"        with tl.copyout():\n"

@@ -13,6 +13,13 @@ from collections import Counter
 from collections.abc import Iterable
 
 from npuforge.generate.lm.counted import Count, product
+from npuforge.generate.lm.loops import (
+    FIRST,
+    OVER_ELEMENTS,
+    OVER_OUTER,
+    OVER_OUTER_ELEMENTS,
+    OVER_ROWS,
+)
 from npuforge.generate.lm.meaning import Meaning
 from npuforge.generate.lm.outer import outer_of, streamed_again
 from npuforge.generate.lm.picked import leaves_in_place
@@ -24,33 +31,6 @@ LOAD = re.compile(r"^ +tl\.load\((\w+)", re.MULTILINE)
 _SCALARS = re.compile(r": (?:b?float16|float32|int32)\[")
 _PICK = re.compile(r"\(\w+, 0, (\d+)[,)]")  # along the only axis
 _UNNAMED = re.compile(r"^ +in\d+ = tl\.alloc")  # for a part of a tensor
-_LOOP = "    first = tl.program_id(0) * per_core"
-_OVER_ELEMENTS = """\
-    last = min(first + per_core, cols)
-    for t in range(tl.cdiv(last - first, tile)):
-        start = first + t * tile
-        m = min(tile, last - start)
-"""
-_OVER_ROWS = """\
-    last = min(first + per_core, units)
-    for u in range(first, last):
-        start = u * tile
-        n = min(tile, rows - start)
-"""
-_OVER_OUTER = """\
-    last = min(first + per_core, units)
-    for u in range(first, last):
-        start = u % tiles * tile
-        i0 = u // tiles
-        n = min(tile, rows - start)
-"""
-_OVER_OUTER_ELEMENTS = """\
-    last = min(first + per_core, units)
-    for u in range(first, last):
-        start = u % tiles * tile
-        i0 = u // tiles
-        m = min(tile, cols - start)
-"""
 _COPYIN, _COMPUTE = "with tl.copyin():", "with tl.compute():"
 
 
@@ -59,11 +39,11 @@ def opening(purpose: Purpose, meaning: Meaning) -> str:
     if _is_single(purpose, meaning):
         return _singles(purpose, meaning)
     if streamed_again(purpose, meaning) is not None:
-        return f"{_LOOP}\n{_OVER_OUTER_ELEMENTS}"
+        return f"{FIRST}\n{OVER_OUTER_ELEMENTS}"
     first = purpose.reads[0] if purpose.reads else ""
     known = first in meaning.lines and not is_repeated(purpose, meaning)
     if known and _is_gone_over(purpose, meaning) and purpose.way.startswith(STREAM):
-        return f"{_LOOP}\n{loop(_LOOP, purpose, meaning)}"
+        return f"{FIRST}\n{loop(FIRST, purpose, meaning)}"
     if not known or not is_shared(first, purpose, meaning):
         return ""
     if (ones := _plain_numbers(purpose, meaning)) is not None:
@@ -85,13 +65,13 @@ def loop(last: str, purpose: Purpose, meaning: Meaning) -> str:
     """The lines after the one with which a kernel begins to go over its rows or elements: they are
     the same in 3,729 of 3,730 taught kernels that leave elements where they are."""
     known = meaning.lines.keys() >= set(purpose.reads) and _own(purpose)
-    if last != _LOOP or not known:
+    if last != FIRST or not known:
         return ""
     if streamed_again(purpose, meaning) is not None:
-        return _OVER_OUTER_ELEMENTS
+        return OVER_OUTER_ELEMENTS
     if not leaves_in_place(purpose, meaning):
-        return _OVER_OUTER if outer_of(purpose, meaning) is not None else ""
-    return _OVER_ELEMENTS if purpose.way.startswith(STREAM) else _OVER_ROWS
+        return OVER_OUTER if outer_of(purpose, meaning) is not None else ""
+    return OVER_ELEMENTS if purpose.way.startswith(STREAM) else OVER_ROWS
 
 
 def read_next(body: str, last: str, purpose: Purpose, meaning: Meaning) -> str | None:
@@ -101,7 +81,7 @@ def read_next(body: str, last: str, purpose: Purpose, meaning: Meaning) -> str |
         return None
     loaded = [purpose.tensor(name) for name in LOAD.findall(body)]
     if not loaded and last == f"    {_COPYIN}" and _is_gone_over(purpose, meaning):
-        return _LOOP
+        return FIRST
     waiting = [name for name in purpose.reads if name not in loaded]
     again = is_repeated(purpose, meaning) or meaning.reshapes
     if not waiting and last.endswith(_COPYIN) and not again:
@@ -127,7 +107,7 @@ def read_next(body: str, last: str, purpose: Purpose, meaning: Meaning) -> str |
 def numbers_first(body: str, last: str, purpose: Purpose, meaning: Meaning) -> str | None:
     """What must stand instead of the line with which a kernel of rows begins to go over them: the
     numbers that are still in their buffers are taken out, and then that line."""
-    if last != _LOOP or not purpose.way.startswith(ROWS) or meaning.moves:
+    if last != FIRST or not purpose.way.startswith(ROWS) or meaning.moves:
         return None
     read = set(LOAD.findall(body))
     waiting = [

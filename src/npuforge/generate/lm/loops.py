@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How kernels go over their elements or rows, or those of each outer index."""
+
+FIRST = "    first = tl.program_id(0) * per_core"
+OVER_ELEMENTS = """\
+    last = min(first + per_core, cols)
+    for t in range(tl.cdiv(last - first, tile)):
+        start = first + t * tile
+        m = min(tile, last - start)
+"""
+OVER_ROWS = """\
+    last = min(first + per_core, units)
+    for u in range(first, last):
+        start = u * tile
+        n = min(tile, rows - start)
+"""
+OVER_OUTER = """\
+    last = min(first + per_core, units)
+    for u in range(first, last):
+        start = u % tiles * tile
+        i0 = u // tiles
+        n = min(tile, rows - start)
+"""
+OVER_OUTER_ELEMENTS = """\
+    last = min(first + per_core, units)
+    for u in range(first, last):
+        start = u % tiles * tile
+        i0 = u // tiles
+        m = min(tile, cols - start)
+"""
