@@ -35,6 +35,7 @@ from npuforge.plan.values import (
     load,
     stored,
 )
+from npuforge.plan.ways import NARROW, WAYS
 from npuforge.spec.graph import Graph
 from npuforge.spec.size import Size
 from npuforge.tile import chip_constants
@@ -205,7 +206,7 @@ class Planner:
             shape = "columns"
         else:
             return False
-        self.add(tiled(nest, shape, self.fresh(), _WHY[shape], self.choice))
+        self.add(tiled(nest, shape, self.fresh(), WAYS[shape], self.choice))
         return True
 
     def in_two_loops(self, roots: Sequence[Root]) -> bool:
@@ -217,7 +218,7 @@ class Planner:
         room = self.choice.room
         if not can_pass_twice(nest, room) or _parts(parallel_pieces(nest, room), self.cores) > 1:
             return False
-        self.add(folded(nest, self.fresh(), _WHY["twice"], self.choice, None))
+        self.add(folded(nest, self.fresh(), WAYS["twice"], self.choice, None))
         return True
 
     def fold(self, roots: Sequence[Root]) -> None:
@@ -230,7 +231,7 @@ class Planner:
             work *= nest.extent(axis)
         parts = 1 if work < 32768 else _parts(pieces, self.cores)
         if parts == 1:
-            self.add(folded(nest, self.fresh(), _WHY["fold"], self.choice, None))
+            self.add(folded(nest, self.fresh(), WAYS["fold"], self.choice, None))
         else:
             self.fold_in_parts(roots, parts)
 
@@ -262,7 +263,7 @@ class Planner:
                 tensors.append(tensor)
             kept[id(item)] = tensors
         parts = Parts(count, [kept[id(item)] for item in order])
-        self.add(folded(nest, self.fresh(), _WHY["parts"], self.choice, parts))
+        self.add(folded(nest, self.fresh(), WAYS["parts"], self.choice, parts))
         for reduce, store in zip(group, nest.stores, strict=True):
             swaps[id(reduce)] = whole = merged(reduce, kept[id(store.item)])
             label(whole, reduce.label)
@@ -288,13 +289,13 @@ class Planner:
     def stream(self, nest: Nest) -> None:
         """Every element once."""
         axes = nest.order()
-        rows = len(axes) >= 2 and nest.extent(axes[-1]) * _NARROW <= self.choice.room
+        rows = len(axes) >= 2 and nest.extent(axes[-1]) * NARROW <= self.choice.room
         shape: TileShape = "rows" if rows else "flat"
         if any(_turned(access, axes) for access in nest.accesses):
             shape = "turned"
         if any(_backwards(access, axes) or _stepped(access, axes) for access in nest.accesses):
             shape = "flat"
-        self.add(tiled(nest, shape, self.fresh(), _WHY[shape], self.choice))
+        self.add(tiled(nest, shape, self.fresh(), WAYS[shape], self.choice))
 
     def special(self, special: Special) -> None:
         """An operation with a kernel of its own: its arguments first, then its launches."""
@@ -334,20 +335,7 @@ class Planner:
         self.program.launches.append(launch)
 
 
-# Bytes that planning counts on for an element of a row that is kept whole.
-_NARROW = 37
 _LEAST_ROOM = 8 * 1024  # bytes: what does not fit with less than that does not fit
-
-_WHY = {
-    "flat": "A stream: each core takes a share of the elements.",
-    "rows": "Whole rows, several at once; what a row shares is computed once a row.",
-    "turned": "Square tiles: what lies turned in memory is transposed on the way.",
-    "line": "A line as a whole.",
-    "columns": "All rows of a few columns at once: reductions run down the tile.",
-    "fold": "Each core folds its own pieces; tiles are combined element by element first.",
-    "twice": "Each core folds a line, then goes over it again while the cache holds it.",
-    "parts": "Too few results for all cores: each core folds a part and keeps its state.",
-}
 
 
 def _turned(access: Access, axes: Sequence[Axis]) -> bool:

@@ -104,12 +104,13 @@ def test_the_answer_may_have_to_begin_anew(scale: Written) -> None:
     assert course.refused == 4
 
 
-def test_a_kernel_that_no_host_can_prepare_is_drawn_anew(scale: Written) -> None:
+def test_a_kernel_that_no_host_can_prepare_is_drawn_anew() -> None:
     """The kernel comes right only when it is written a second time."""
-    right = scale.answer
-    launch = next(line for line in scale.taught.splitlines() if line.startswith("    op["))
-    wrong = right.replace("t * tile", "tile * t").replace(launch, "    op[nothing")
-    course = Course(LETTERS, Guide(scale.asked))
+    norm = written(Norm(), torch.randn(40, 64), torch.randn(64))
+    right = norm.answer
+    launch = next(line for line in norm.taught.splitlines() if line.startswith("    op["))
+    wrong = right.replace("u * tile", "tile * u").replace(launch, "    op[nothing")
+    course = Course(LETTERS, Guide(norm.asked))
     text = wrong
     for _ in range(20_000):
         so_far = "".join(map(chr, course.tokens))
@@ -119,15 +120,14 @@ def test_a_kernel_that_no_host_can_prepare_is_drawn_anew(scale: Written) -> None
             ord(text[len(so_far)]) if text.startswith(so_far) and so_far != text else LETTERS.end
         )
         course.take(token, ((token, -0.1),))
-        if course.ended:
+        if course.ended or course.given_up:
             break
     assert "".join(map(chr, course.tokens)) == right
-    assert course.guide is not None
 
 
 def test_a_thought_that_cannot_be_helped_stays() -> None:
     """A wrong outline does not end an answer, and its program is not held against it."""
-    asked = "xa: float32[na]\nv0 = exp(xa): float32[na]\nreturn v0\n"
+    asked = "xa: float32[na, nb]\nv0 = amax(xa, [-1]): float32[na]\nreturn v0\n"
     thought = "<think>\nop: A stream: each core takes a share.\nop: w0 -> v0 -> w1\n"
     guide = Guide(asked)
     assert guide.line(thought).thought

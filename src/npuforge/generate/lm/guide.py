@@ -79,7 +79,7 @@ class Guide:
         object.__setattr__(self, "_known", Asked.read(self.asked))
         object.__setattr__(self, "_chip", chip_constants(self.soc))
         object.__setattr__(self, "_shapes", shapes_in(self.asked))
-        object.__setattr__(self, "_meaning", Meaning.read(self.asked, self._chip["ub_bytes"]))
+        object.__setattr__(self, "_meaning", Meaning.read(self.asked, self.soc))
 
     def line(self, answer: str) -> Advice:
         """On the last line of an answer that ends with a whole line."""

@@ -19,7 +19,7 @@ _FREE = re.compile(
 )
 TAKEN = re.compile(r"^(?:select|slice)\b")  # free where parts may be larger than an operation
 _FOLDS = re.compile(
-    r"^(?:sum|mean|amax|amin|prod|var|std|any|all|argmax|argmin|linalg_vector_norm)\b"
+    r"^(?:sum|mean|amax|amin|prod|var|var_mean|std|any|all|argmax|argmin|linalg_vector_norm)\b"
 )
 # What has as many elements as its operands and is not computed from each alone.
 _MOVES = re.compile(
@@ -41,6 +41,11 @@ def is_beginning(node: Node) -> bool:
     """Whether a node is the first part of what it reads: memory is the same."""
     where = [*node.args[1:], *(0, 0, None, 1)[len(node.args) - 1 :]]
     return node.word == _SLICE and where[0] == 0 and where[1] in (0, None) and where[3] == 1
+
+
+def is_each(word: str) -> bool:
+    """Whether an operation neither folds nor moves, by what it is called."""
+    return not any(form.match(word) for form in (_FOLDS, _MOVES, TAKEN))
 
 
 def kind_of(node: Node, types: Mapping[str, TensorType]) -> Kind:

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from npuforge.generate.lm.columns import column
 from npuforge.generate.lm.counted import product
 from npuforge.generate.lm.meaning import Meaning
-from npuforge.generate.lm.outer import each_of, part_of, streamed_again
+from npuforge.generate.lm.outer import each_of, part_of
 from npuforge.generate.lm.picked import leaves_in_place
 from npuforge.generate.lm.purpose import ROWS, STREAM, Purpose
 from npuforge.generate.lm.quoted import MARK, about, indentation
@@ -106,14 +106,9 @@ def form_of(name: str, purpose: Purpose, meaning: Meaning) -> tuple[str, str] | 
 
 def _again(name: str, purpose: Purpose, meaning: Meaning) -> tuple[str, str] | None:
     """The form of a tensor in a kernel that goes over an outer extent."""
-    if (outer := streamed_again(purpose, meaning)) is not None:
-        cols = product(purpose.parameters["cols"]) or Counter()
-        sizes = {"oc": cols + Counter([outer]), "c": cols, "o": Counter([outer])}
-        own = meaning.elements(name)
-        return next(form for kind, form in _STREAMED.items() if sizes[kind] == own)
     kind = part_of(name, purpose, meaning)
     each = each_of(purpose)
     if kind is None or (kind == "orc" and each is None):
         return None
-    room, load = _AGAIN[kind]
+    room, load = (_STREAMED if purpose.way.startswith(STREAM) else _AGAIN)[kind]
     return room, load.replace("{each}", each or "")

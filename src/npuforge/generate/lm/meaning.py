@@ -24,6 +24,7 @@ from npuforge.generate.lm.dataflow import UNKNOWN, Flow, Made, Step, numbers_in
 from npuforge.generate.lm.deviations import not_deviations
 from npuforge.generate.lm.quoted import lines_of, stored
 from npuforge.generate.lm.single import arguments
+from npuforge.tile import chip_constants
 
 _OPERANDS = re.compile(r"\b(?:x[a-z]{1,2}|v\d+)\b")
 _OPERATION = re.compile(r"^\w+ = ([\w.]+)\(")
@@ -54,7 +55,6 @@ _GATHER = "gather"
 _ORDERED = frozenset({"sub", "div", "pow", "floor_mod", "select"})
 # With which nothing changes, as the second operand.
 _SIZE = re.compile(r"(\w+)=(\d+)")
-_ROOM = 192 * 1024  # where nobody says for which chip
 _IDLE = {"mul.Tensor": 1.0, "div.Tensor": 1.0, "add.Tensor": 0.0, "sub.Tensor": 0.0}
 _CONSTANT = re.compile(r"^(?:full|scalar_tensor)$")
 _CAST, _RANGE, _ITEM = "_to_copy", "arange", "getitem"
@@ -93,7 +93,7 @@ class Meaning:
     room: int  # bytes that a kernel has for its buffers
 
     @classmethod
-    def read(cls, asked: str, room: int = _ROOM) -> Meaning:
+    def read(cls, asked: str, soc: str = "910b2") -> Meaning:
         lines = lines_of(asked)
         operands: dict[str, tuple[str, ...]] = {}
         operations: dict[str, str] = {}
@@ -105,6 +105,7 @@ class Meaning:
             found = dict.fromkeys(_OPERANDS.findall(said))
             operands[name] = tuple(one for one in found if one in lines)
         sizes = {name: int(size) for name, size in _SIZE.findall(_examples(asked))}
+        room = chip_constants(soc)["ub_bytes"]
         return cls(lines, operands, operations, stored(asked), sizes, room)
 
     def fits(self, extents: Iterable[str], each: int) -> bool:

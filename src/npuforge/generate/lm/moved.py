@@ -14,8 +14,9 @@ from npuforge import dtypes
 from npuforge.generate.lm.counted import extents_of, size_of, spelled
 from npuforge.generate.lm.loops import FIRST, OVER_ELEMENTS, OVER_OUTER, OVER_ROWS
 from npuforge.generate.lm.meaning import Meaning
-from npuforge.generate.lm.purpose import ROWS_WAY, STREAM_WAY, Purpose
+from npuforge.generate.lm.purpose import Purpose
 from npuforge.generate.lm.task import OPERATOR
+from npuforge.plan.ways import WAYS
 from npuforge.spec.size import Size, product
 
 _SELECT, _SLICE, _TURN = "select.int", "slice.Tensor", "permute"
@@ -50,7 +51,7 @@ class Moved(NamedTuple):
 
     def outline(self) -> str:
         """What is said of the kernel."""
-        way = STREAM_WAY if self._is_line else ROWS_WAY
+        way = WAYS["flat"] if self._is_line else WAYS["rows"]
         said = ", ".join(f"{name} = {spelled(size)}" for name, size in self._parameters().items())
         lines = [way, said, f"{self.tensor} -> {self.result}"]
         return "".join(f"{OPERATOR}: {line}\n" for line in lines if line)
@@ -124,11 +125,13 @@ def moved(meaning: Meaning) -> Moved | None:
         return None
     ((result, value),) = meaning.results.items()
     operation, given = meaning.operations[value], meaning.given_to(value)
-    if given[0] not in meaning.lines or result in given:
+    if not given or given[0] not in meaning.lines or result in given:
         return None
     if operation == _TURN:
         return _turned(given, result, meaning)
     if operation not in (_SELECT, _SLICE):
+        return None
+    if any("=" in one for one in given):
         return None
     tensor, axis = given[0], int(given[1]) if len(given) > 1 else 0
     before = [size_of(one) for one in extents_of(meaning.lines[tensor])]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The extent that a kernel of whole rows goes over besides its rows.
+"""The extent that a kernel goes over besides its rows, or the elements of a stream.
 
 `i0` counts it in the language. Where tensors of a kernel have all of outer, rows and columns, or
 some of them, what has no outer extent is read again for each.
@@ -16,24 +16,27 @@ from npuforge.generate.lm.worked_on import is_repeated
 
 
 def outer_of(purpose: Purpose, meaning: Meaning) -> str | None:
-    """The one extent besides rows and columns, where elements stay where they are and it comes
-    before these wherever it is."""
+    """The one extent besides rows and columns, or besides the elements of a stream, where elements
+    stay where they are and it comes before these wherever it is."""
     rows = product(purpose.parameters.get("rows", ""))
     cols = product(purpose.parameters.get("cols", ""))
     names = [*purpose.reads, *purpose.computes]
-    known = purpose.way.startswith(ROWS) and meaning.lines.keys() >= set(names)
-    if not known or not rows or not cols or rows == cols or meaning.moves or meaning.reshapes:
+    streams = purpose.way.startswith(STREAM) and rows is None
+    known = meaning.lines.keys() >= set(names) and cols and not meaning.moves
+    counted = streams or (purpose.way.startswith(ROWS) and rows and rows != cols)
+    if not known or not counted or meaning.reshapes or not is_repeated(purpose, meaning):
         return None
-    if not is_repeated(purpose, meaning):
+    own = (rows or Counter()) + (cols or Counter())
+    found = [meaning.elements(name) for name in names]
+    most = max((elements for elements in found if elements), key=Counter.total)
+    rest = most - own
+    if rest.total() != 1 or most != own + rest:
         return None
-    found = [elements for name in names if (elements := meaning.elements(name))]
-    most = max(found, key=Counter.total)
-    rest = list((most - rows - cols).elements())
-    if len(rest) != 1 or most != rows + cols + Counter(rest):
-        return None
+    if streams and any(one not in (most, own, rest) for one in found):
+        return None  # what all elements share is read before them
+    (outer,) = rest
     axes = [[one for one in extents_of(meaning.lines[name]) if one != "1"] for name in names]
-    first = all(rest[0] not in one[1:] for one in axes)
-    return rest[0] if first else None
+    return outer if all(outer not in one[1:] for one in axes) else None
 
 
 def part_of(name: str, purpose: Purpose, meaning: Meaning) -> str | None:
@@ -43,9 +46,11 @@ def part_of(name: str, purpose: Purpose, meaning: Meaning) -> str | None:
     elements = meaning.elements(name)
     if outer is None or elements is None:
         return None
-    rows, cols = (product(purpose.parameters[axis]) or Counter() for axis in ("rows", "cols"))
+    counts = (product(purpose.parameters.get(axis, "")) for axis in ("rows", "cols"))
+    rows, cols = (count or Counter() for count in counts)
     sizes = {"o": Counter([outer]), "r": rows, "c": cols}
-    for kind in ("orc", "or", "oc", "o", "rc", "r", "c", ""):
+    kinds = ("orc", "or", "oc", "o", "rc", "r", "c", "") if rows else ("oc", "o", "c")
+    for kind in kinds:
         if elements == sum((sizes[one] for one in kind), Counter()):
             return kind
     return None
@@ -63,26 +68,7 @@ def each_of(purpose: Purpose) -> str | None:
 
 def unnamed_each(purpose: Purpose, meaning: Meaning) -> str | None:
     """The elements that a kernel has of each outer index, where it has no name for them."""
-    if outer_of(purpose, meaning) is None or each_of(purpose) is not None:
+    rows = purpose.way.startswith(ROWS)
+    if not rows or outer_of(purpose, meaning) is None or each_of(purpose) is not None:
         return None
     return f"{purpose.parameters['rows']} * {purpose.parameters['cols']}"
-
-
-def streamed_again(purpose: Purpose, meaning: Meaning) -> str | None:
-    """The extent that a stream goes over besides its elements, where each tensor has both, or one
-    of them."""
-    cols = product(purpose.parameters.get("cols", ""))
-    names = [*purpose.reads, *purpose.computes]
-    known = purpose.way.startswith(STREAM) and meaning.lines.keys() >= set(names)
-    if not known or not cols or meaning.moves or meaning.reshapes:
-        return None
-    if not is_repeated(purpose, meaning):
-        return None
-    found = [meaning.elements(name) for name in names]
-    most = max((one for one in found if one), key=Counter.total)
-    rest = most - cols
-    if rest.total() != 1 or any(one not in (most, cols, rest) for one in found):
-        return None
-    axes = [[one for one in extents_of(meaning.lines[name]) if one != "1"] for name in names]
-    (outer,) = rest
-    return outer if all(outer not in one[1:] for one in axes) else None

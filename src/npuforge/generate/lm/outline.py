@@ -127,7 +127,7 @@ class Outline:
         if part is not None:
             line = self._leaving(about[1], part, meaning)
         else:
-            line = self.determined(about[1], list(purpose.leaves), meaning)
+            line = self._determined(about[1], list(purpose.leaves), meaning)
         return line if line != last else None
 
     def completed(self, meaning: Meaning) -> tuple[str, str] | None:
@@ -141,7 +141,7 @@ class Outline:
             alone = len(self.kernels) == 1
             added = [one for one in missing if alone or _extents(one, meaning) in sizes]
             wanted = [one for one in meaning.results if one in purpose.leaves or one in added]
-            line = self.determined(name, wanted, meaning) if added else None
+            line = self._determined(name, wanted, meaning) if added else None
             if line is not None:
                 return name, line
         return None
@@ -158,7 +158,7 @@ class Outline:
         if not purpose.way.startswith(STREAM) or not purpose.parameters or not single:
             return None
         alone = Outline({**self.kernels, about[1]: replace(purpose, parameters={})})
-        return alone.determined(about[1], list(purpose.leaves), meaning)
+        return alone._determined(about[1], list(purpose.leaves), meaning)
 
     def joining(self, last: str, meaning: Meaning) -> str | None:
         """What must stand instead of the last line, where a question ends with a join: that joins
@@ -235,7 +235,7 @@ class Outline:
         axes = [one for one in extents_of(meaning.lines[several[-1]]) if one != "1"]
         return f"{about[1]}: cols = {' * '.join(axes)}"
 
-    def determined(self, kernel: str, leaves: list[str], meaning: Meaning) -> str | None:
+    def _determined(self, kernel: str, leaves: list[str], meaning: Meaning) -> str | None:
         """The line on what a kernel reads, computes and leaves, if it follows from the last."""
         purpose = self.kernels[kernel]
         left = {name for one in self.kernels.values() for name in one.leaves}

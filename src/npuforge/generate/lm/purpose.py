@@ -12,9 +12,6 @@ _PARAMETER = re.compile(r"^(\w+) = (.+?)(?:: \w+\[.*\])?$")
 _LEFT = re.compile(r"^(\w+)(?: = (\w+))?(?:: \w+\[(.*)\])?$")
 # How the ways begin that are looked into.
 ROWS, STREAM, COLUMNS = "Whole rows", "A stream", "All rows of a few columns"
-# The ways of most kernels, as the planner says them.
-ROWS_WAY = "Whole rows, several at once; what a row shares is computed once a row."
-STREAM_WAY = "A stream: each core takes a share of the elements."
 FOLDS = ("Each core folds its own", "Too few results")
 
 

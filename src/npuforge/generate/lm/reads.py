@@ -21,7 +21,7 @@ from npuforge.generate.lm.loops import (
     OVER_ROWS,
 )
 from npuforge.generate.lm.meaning import Meaning
-from npuforge.generate.lm.outer import outer_of, streamed_again
+from npuforge.generate.lm.outer import outer_of
 from npuforge.generate.lm.picked import leaves_in_place
 from npuforge.generate.lm.purpose import ROWS, STREAM, Purpose
 from npuforge.generate.lm.quoted import MARK, about, indentation, is_quote
@@ -38,7 +38,7 @@ def opening(purpose: Purpose, meaning: Meaning) -> str:
     """The lines that a kernel begins with, where there is no choice."""
     if _is_single(purpose, meaning):
         return _singles(purpose, meaning)
-    if streamed_again(purpose, meaning) is not None:
+    if purpose.way.startswith(STREAM) and outer_of(purpose, meaning) is not None:
         return f"{FIRST}\n{OVER_OUTER_ELEMENTS}"
     first = purpose.reads[0] if purpose.reads else ""
     known = first in meaning.lines and not is_repeated(purpose, meaning)
@@ -67,11 +67,12 @@ def loop(last: str, purpose: Purpose, meaning: Meaning) -> str:
     known = meaning.lines.keys() >= set(purpose.reads) and _own(purpose)
     if last != FIRST or not known:
         return ""
-    if streamed_again(purpose, meaning) is not None:
-        return OVER_OUTER_ELEMENTS
+    streams = purpose.way.startswith(STREAM)
+    if outer_of(purpose, meaning) is not None:
+        return OVER_OUTER_ELEMENTS if streams else OVER_OUTER
     if not leaves_in_place(purpose, meaning):
-        return OVER_OUTER if outer_of(purpose, meaning) is not None else ""
-    return OVER_ELEMENTS if purpose.way.startswith(STREAM) else OVER_ROWS
+        return ""
+    return OVER_ELEMENTS if streams else OVER_ROWS
 
 
 def read_next(body: str, last: str, purpose: Purpose, meaning: Meaning) -> str | None:

@@ -14,23 +14,20 @@ from collections.abc import Iterator, Mapping
 
 from npuforge.generate.lm.counted import extents_of, spelled
 from npuforge.generate.lm.joins import MOST, join_of
+from npuforge.generate.lm.kinds import is_each
 from npuforge.generate.lm.meaning import SHARED, Meaning
 from npuforge.generate.lm.moved import moved
-from npuforge.generate.lm.outer import outer_of, streamed_again
-from npuforge.generate.lm.purpose import ROWS_WAY, STREAM_WAY, Purpose
+from npuforge.generate.lm.outer import outer_of
+from npuforge.generate.lm.purpose import Purpose
 from npuforge.generate.lm.reads import is_shared
 from npuforge.generate.lm.task import OPERATOR
+from npuforge.plan.ways import NARROW, WAYS
 from npuforge.spec.size import Size
 
 _FEW = 4  # operations: with more there may be a kernel for some of them
-_FOLDS = re.compile(
-    r"^(?:sum|mean|amax|amin|prod|var|std|any|all|argm|linalg|cum|_softmax|_log_s"
-    r"|native|_native)"
-)
 _SYMBOL = re.compile(r"n[a-z]{1,2}")
 _COUNT = re.compile(r"\bn[a-z]{1,2}\b.* |^\(")  # what is computed of extents
 _RANGE = "arange"
-_NARROW = 37  # bytes that the planner counts on for an element of a row that is kept whole
 
 
 def settled(meaning: Meaning) -> str:
@@ -47,7 +44,7 @@ def settled(meaning: Meaning) -> str:
     way, parameters = counted
     purpose = Purpose(way, parameters, computes=_computed(meaning))
     purpose.reads = list(dict.fromkeys(_reads(meaning)))
-    if streamed_again(purpose, meaning) is None and outer_of(purpose, meaning) is None:
+    if outer_of(purpose, meaning) is None:
         purpose.reads.sort(key=lambda name: not is_shared(name, purpose, meaning))
     parts = (purpose.reads, purpose.computes, meaning.results)
     lines = (way, _said(parameters), " -> ".join(", ".join(part) for part in parts if part))
@@ -78,7 +75,8 @@ def _counted(meaning: Meaning) -> tuple[str, dict[str, str]] | None:
     values = [name for name in computed if meaning.computes(name)]
     if not 0 < len(values) <= _FEW or meaning.moves or meaning.reshapes or meaning.shapes_alone:
         return None
-    if any(_FOLDS.match(meaning.operations[name]) or _counts(name, meaning) for name in values):
+    each = all(is_each(meaning.operations[name]) for name in values)
+    if not each or any(_counts(name, meaning) for name in values):
         return None
     results = list(meaning.results.values())
     if len(set(results)) < len(results):
@@ -92,17 +90,17 @@ def _counted(meaning: Meaning) -> tuple[str, dict[str, str]] | None:
         return None
     groups = _together(axes, known)
     if len(groups) == 1:
-        return STREAM_WAY, {"cols": _product(axes)}
+        return WAYS["flat"], {"cols": _product(axes)}
     *outer, rows, cols = groups
     if len(outer) > 1 or (outer and len(outer[0]) > 1):
         return None
-    if not meaning.fits(cols, _NARROW):
-        return (STREAM_WAY, {"cols": _product(cols)}) if not outer and tensors else None
-    each = {"e2": _product(rows + cols)} if outer else {}
+    if not meaning.fits(cols, NARROW):
+        return (WAYS["flat"], {"cols": _product(cols)}) if not outer and tensors else None
+    apart = {"e2": _product(rows + cols)} if outer else {}
     counted = {"rows": _product(rows), "cols": _product(cols)}
     if cols in known:  # what rows share is read or computed before them
         counted = dict(reversed(counted.items()))
-    return ROWS_WAY, {**counted, **each}
+    return WAYS["rows"], {**counted, **apart}
 
 
 def _together(axes: list[str], known: list[list[str]]) -> list[list[str]]:

@@ -12,9 +12,9 @@ import re
 from npuforge.generate.lm.counted import size_of, spelled
 from npuforge.generate.lm.meaning import Meaning
 from npuforge.generate.lm.moved import is_moved, moved
-from npuforge.generate.lm.outer import outer_of, streamed_again
+from npuforge.generate.lm.outer import outer_of
 from npuforge.generate.lm.picked import leaves_in_place
-from npuforge.generate.lm.purpose import ROWS, STREAM, Purpose
+from npuforge.generate.lm.purpose import ROWS, Purpose
 from npuforge.spec.size import Size
 
 _ONE = Size.of(1)
@@ -50,12 +50,11 @@ def _counted(purpose: Purpose, meaning: Meaning) -> tuple[Size, Size] | None:
         return part.rows, part.outer
     if not meaning.lines.keys() >= {*purpose.reads, *purpose.computes} or not purpose.leaves:
         return None
-    rows = size_of(purpose.parameters.get("rows", ""))
-    if purpose.way.startswith(ROWS) and rows is not None:
-        outer = outer_of(purpose, meaning)
-        if outer is not None:
-            return rows, Size.parse(outer)
-        return (rows, _ONE) if leaves_in_place(purpose, meaning) else None
-    cols = size_of(purpose.parameters.get("cols", ""))
-    again = streamed_again(purpose, meaning) if purpose.way.startswith(STREAM) else None
-    return (cols, Size.parse(again)) if again is not None and cols is not None else None
+    axis = "rows" if purpose.way.startswith(ROWS) else "cols"
+    own = size_of(purpose.parameters.get(axis, ""))
+    outer = outer_of(purpose, meaning)
+    if own is None:
+        return None
+    if outer is not None:
+        return own, Size.parse(outer)
+    return (own, _ONE) if axis == "rows" and leaves_in_place(purpose, meaning) else None

@@ -7,11 +7,9 @@ in this way, in the order of their outlines.
 
 from __future__ import annotations
 
-from collections import Counter
-
 from npuforge.generate.lm.counted import product
 from npuforge.generate.lm.meaning import Meaning
-from npuforge.generate.lm.outer import each_of, outer_of, part_of, streamed_again
+from npuforge.generate.lm.outer import each_of, outer_of, part_of
 from npuforge.generate.lm.picked import leaves_in_place
 from npuforge.generate.lm.purpose import ROWS, STREAM, Purpose
 from npuforge.generate.lm.quoted import indentation
@@ -23,8 +21,7 @@ def stored(body: str, last: str, purpose: Purpose, meaning: Meaning) -> str:
     """The lines after the one that begins a block of stores; nothing where there is a choice."""
     if not last.endswith(_COPYOUT):
         return ""
-    again = outer_of(purpose, meaning) or streamed_again(purpose, meaning)
-    if not leaves_in_place(purpose, meaning) and again is None:
+    if not leaves_in_place(purpose, meaning) and outer_of(purpose, meaning) is None:
         return ""
     lines = [_store(name, body, purpose, meaning) for name in purpose.leaves]
     if None in lines:
@@ -44,9 +41,6 @@ def _store(name: str, body: str, purpose: Purpose, meaning: Meaning) -> str | No
         return None
     if value and outer_of(purpose, meaning) is not None:
         return _again(name, value, buffer, purpose, meaning)
-    if cols and (outer := streamed_again(purpose, meaning)) is not None:
-        whole = elements == cols + Counter([outer])
-        return f"tl.store({name} + i0 * cols + start, {buffer}[:m])" if whole else None
     if purpose.way.startswith(STREAM):
         if cols and elements == cols:
             return f"tl.store({name} + start, {buffer}[:m])"
@@ -62,6 +56,8 @@ def _store(name: str, body: str, purpose: Purpose, meaning: Meaning) -> str | No
 def _again(name: str, value: str, buffer: str, purpose: Purpose, meaning: Meaning) -> str | None:
     """In a kernel that goes over an outer extent."""
     kind, each = part_of(value, purpose, meaning), each_of(purpose)
+    if purpose.way.startswith(STREAM):
+        return f"tl.store({name} + i0 * cols + start, {buffer}[:m])" if kind == "oc" else None
     if kind == "orc" and each is not None:
         return f"tl.store({name} + i0 * {each} + start * cols, {buffer}[:n, :], stride=cols)"
     return f"tl.store({name} + i0 * rows + start, {buffer}[:n])" if kind == "or" else None
