@@ -254,3 +254,56 @@ def test_long_numbers_are_not_picked(axis: int) -> None:
     given = [torch.ones(64, 80, dtype=torch.int64), torch.zeros(64, 40, dtype=torch.int64)]
     with pytest.raises(PlanError, match="int64 are not picked"):
         plan(captured(module_of(picked), given))
+
+
+WHOLE = [torch.int8, torch.uint8, torch.int16, INT, torch.int64]
+
+
+@pytest.mark.parametrize("descending", [False, True])
+@pytest.mark.parametrize("dtype", WHOLE, ids=str)
+def test_whole_numbers_are_sorted(dtype: torch.dtype, descending: bool) -> None:
+    """Of many that are equal the first stay first."""
+
+    def ordered(x: Any) -> Any:
+        return torch.sort(x, stable=True, dim=-1, descending=descending)
+
+    def case(rows: int, cols: int, most: int) -> list[torch.Tensor]:
+        generator = torch.Generator().manual_seed(rows)
+        least = 0 if dtype is torch.uint8 else -most
+        return [torch.randint(least, most, (rows, cols), generator=generator).to(dtype)]
+
+    most = 100 if dtype in (torch.int8, torch.uint8) else 30_000
+    agree(ordered, case(5, 300, 4), case(60, 33, most), case(2, 1500, most), case(3, 2, 4))
+
+
+def test_large_whole_numbers_are_told_apart_when_sorted() -> None:
+    """float32 holds whole numbers up to 2^24 only."""
+
+    def ordered(x: Any) -> Any:
+        return torch.sort(x, stable=True)
+
+    ends = [2**31 - 1, 2**31 - 2, -(2**31), -(2**31) + 1, 0, -1, 65535, 65536, -1]
+    near = torch.tensor([ends, ends[::-1]], dtype=INT)
+    agree(ordered, [near], [near // 3 * 2], [near.repeat(3, 228)[:, :2048]])
+
+
+@pytest.mark.parametrize("axis", [0, -1])
+@pytest.mark.parametrize("keep", [False, True])
+def test_median(axis: int, keep: bool) -> None:
+    def middle(x: Any) -> Any:
+        return torch.median(x, dim=axis, keepdim=keep)
+
+    def case(rows: int, cols: int) -> list[torch.Tensor]:
+        x = torch.randperm(rows * cols, generator=torch.Generator().manual_seed(rows)).float()
+        return [x.reshape(rows, cols)]
+
+    agree(middle, case(30, 71), case(4, 8), case(3, 2))
+
+
+def test_the_median_of_what_has_no_number_is_none() -> None:
+    def middle(x: Any) -> Any:
+        return torch.median(x, dim=-1).values
+
+    x = torch.randn(5, 40, generator=torch.Generator().manual_seed(7))
+    x[1, 3], x[2, 0], x[3, 39] = torch.nan, torch.inf, -torch.inf
+    agree(middle, [x], [x[:, :9]])

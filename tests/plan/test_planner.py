@@ -401,6 +401,22 @@ def test_running_extremes_and_their_places(axis: int) -> None:
     agree(extremes, case(30, 3000), case(5, 70))
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
+@pytest.mark.parametrize("axis", [-1, 0])
+def test_running_sums_of_exponentials(axis: int, dtype: torch.dtype) -> None:
+    def scanned(x: Any) -> Any:
+        return torch.logcumsumexp(x, axis)
+
+    def case(rows: int, cols: int) -> list[torch.Tensor]:
+        x = normal(rows, cols) * 100.0  # exponentials overflow, and the first of them vanish
+        x[1, :3] = -torch.inf
+        x[2, 4:] = torch.inf
+        x[3, 5] = torch.nan
+        return [x.to(dtype)]
+
+    agree(scanned, case(30, 700), case(5, 70), [normal(4, 1).to(dtype)])
+
+
 def test_running_products_stay_in_order() -> None:
     def products(x: Any) -> Any:
         return x.cumprod(-1)

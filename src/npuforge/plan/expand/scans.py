@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from npuforge.plan.arith import apply, cast, constant, is_float
+from npuforge.plan.expand.indexing import axis_back, axis_last
 from npuforge.plan.expand.rules import refuse, rule
 from npuforge.plan.values import Iota, Load, Special, Value, is_whole, results
 from npuforge.plan.views import cut
@@ -62,6 +63,15 @@ def _extreme(node: Node, kind: str, x: Value, axis: int) -> tuple[Value, Value]:
     new = apply("or", "bool", apply("eq", "bool", x, values), apply("isnan", "bool", x))
     found = apply("where", "float32", new, place, 0.0)
     return values, cast(_scan_of("cummax", found, axis, "float32"), "int64")
+
+
+@rule("aten.logcumsumexp.default")
+def _logcumsumexp(node: Node, x: Value, axis: int) -> Value:
+    """Rows are combined one after the other, so a last axis comes first on the way."""
+    if len(x.shape) < 2 or axis % len(x.shape) < len(x.shape) - 1:
+        return _scan(node, "logcumsumexp", x, axis)
+    turned = axis_back(x, 0)
+    return axis_last(_scan(node, "logcumsumexp", turned, 0), 0)
 
 
 @rule("aten.flip.default")

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Running sums, products, largest and smallest along an axis.
+"""Running sums, products, largest, smallest and sums of exponentials along an axis.
 
 Along the last axis a row is scanned in pieces, each starting from what the last one ended with;
 many short rows are scanned at once. Along another axis, rows of the later axes are combined one
-after the other.
+after the other, as logarithms of sums of exponentials always are.
 """
 
 from __future__ import annotations
@@ -16,7 +16,13 @@ from npuforge.plan.values import Tensor
 from npuforge.spec.size import Size, product
 
 _JOIN = {"cumsum": "add", "cumprod": "mul", "cummax": "maximum", "cummin": "minimum"}
-_NEUTRAL = {"cumsum": "0.0", "cumprod": "1.0", "cummax": "-tl.inf", "cummin": "tl.inf"}
+_NEUTRAL = {
+    "cumsum": "0.0",
+    "cumprod": "1.0",
+    "cummax": "-tl.inf",
+    "cummin": "tl.inf",
+    "logcumsumexp": "-tl.inf",
+}
 _SHORT = 1024  # longer rows are cut
 
 
@@ -78,7 +84,7 @@ def write_scan(job: Job) -> list[Launch]:
         shape[axis],
         product(shape[axis + 1 :]),
     )
-    if scan.after != Size.of(1):
+    if scan.after != Size.of(1) or scan.kind not in _JOIN:
         return [_down(scan)]
     if scan.extent.at(job.example) <= _SHORT and not scan.backwards:
         return [_short_rows(scan)]
@@ -244,8 +250,7 @@ def _scanned(target: str, source: str) -> list[str]:
 
 
 def _down(scan: _Scan) -> Launch:
-    view = "[:n]"
-    join, neutral = _JOIN[scan.kind], _NEUTRAL[scan.kind]
+    view, neutral = "[:n]", _NEUTRAL[scan.kind]
     index = "(extent - 1 - r)" if scan.backwards else "r"
     lines = [
         f"def {scan.name}("
@@ -253,6 +258,7 @@ def _down(scan: _Scan) -> Launch:
         "    # A piece of the later axes at a time, combined along the axis.",
         *_indented(scan.buffers("tile"), 1),
         "    total = tl.alloc_ub(tile, dtype=tl.float32)",
+        *_indented(_EXPONENTIALS if scan.kind == "logcumsumexp" else [], 1),
         "    first = tl.program_id(0) * per_core",
         "    for u in range(first, min(first + per_core, units)):",
         "        start = u % tiles * tile",
@@ -266,14 +272,15 @@ def _down(scan: _Scan) -> Launch:
         f"                tl.load({scan.x.name} + at, given{view})",
         "            with tl.compute():",
         *_indented(scan.cast_in(view), 4),
-        f"                tl.{join}(total{view}, total{view}, {scan.source}{view})",
+        *_indented(_combined(scan, view), 4),
         f"                {_leave(scan, view)}",
         "            with tl.copyout():",
         f"                tl.store({scan.y.name} + at, result{view})",
     ]
     p, cols = scan.name, scan.after
+    each = 32 if scan.kind in _JOIN else 64  # bytes of an element with all temporaries
     host = [
-        f"{p}_fit = tl.align_down((tl.ub_bytes() - 24576) // 32, 64)",
+        f"{p}_fit = tl.align_down((tl.ub_bytes() - 24576) // {each}, 64)",
         f"{p}_share = tl.align_up(tl.cdiv({scan.before * cols}, tl.num_cores()), 64)",
         f"{p}_tile = max(64, min({p}_fit, {p}_share, tl.align_up({cols}, 64)))",
         f"{p}_tiles = tl.cdiv({cols}, {p}_tile)",
@@ -284,6 +291,31 @@ def _down(scan: _Scan) -> Launch:
         f"{p}_units, {p}_per_core)",
     ]
     return Launch("\n".join(lines), host)
+
+
+_EXPONENTIALS = [
+    "larger = tl.alloc_ub(tile, dtype=tl.float32)",
+    "left = tl.alloc_ub(tile, dtype=tl.float32)",
+    "same = tl.alloc_mask(tile)",
+]
+
+
+def _combined(scan: _Scan, view: str) -> list[str]:
+    """The total with the next row."""
+    total, source = f"total{view}", f"{scan.source}{view}"
+    if scan.kind != "logcumsumexp":
+        return [f"tl.{_JOIN[scan.kind]}({total}, {total}, {source})"]
+    larger, left, same = (f"{name}{view}" for name in ("larger", "left", "same"))
+    return [  # what is left of an infinity that meets itself is nothing
+        f"tl.maximum({larger}, {total}, {source})",
+        f"tl.minimum({left}, {total}, {source})",
+        f'tl.compare({same}, {left}, {larger}, "eq")',
+        f"tl.sub({left}, {left}, {larger})",
+        f"tl.select({left}, {same}, 0.0, {left})",
+        f"tl.exp({left}, {left})",
+        f"tl.log1p({left}, {left})",
+        f"tl.add({total}, {larger}, {left})",
+    ]
 
 
 def _leave(scan: _Scan, view: str) -> str:
