@@ -64,6 +64,12 @@ def dataset() -> None:
     show_default=True,
     help="Of the questions that an operator is divided into, how many are planned and interpreted.",
 )
+@click.option(
+    "--families",
+    default="",
+    metavar="NAMES",
+    help="Families that operators are drawn of, commas between them; of all by default.",
+)
 @jobs_option
 @click.option(
     "--limit",
@@ -82,6 +88,7 @@ def build(
     variants: int,
     proven: float,
     tried: int,
+    families: str,
     jobs: int,
     limit_s: float,
 ) -> None:
@@ -95,6 +102,7 @@ def build(
     from npuforge.train.dataset.build import Settings, grow_all, parts  # noqa: PLC0415
     from npuforge.train.dataset.documents import document_records  # noqa: PLC0415
     from npuforge.train.evaluate.structures import evaluated, fingerprint  # noqa: PLC0415
+    from npuforge.train.operators.families import FAMILIES  # noqa: PLC0415
 
     started = time.monotonic()
     before: list[int] = []
@@ -106,6 +114,9 @@ def build(
         left = f", {(total - done) / rate / 60:.0f} min left" if rate else ""
         click.echo(f"{done} of {total} operators{left}")
 
+    named = tuple(name for name in families.split(",") if name)
+    if unknown := sorted(set(named) - FAMILIES.keys()):
+        raise UsageError(f"no family {unknown[0]}; there are {', '.join(FAMILIES)}")
     load_soc(soc)  # an unknown one is refused before anything is begun
     settings = Settings(
         seed=seed,
@@ -115,6 +126,7 @@ def build(
         variants=variants,
         proven=proven,
         parts=tried,
+        families=named,
     )
     grow_all(out, settings, operators, evaluated(), jobs, progress, limit_s)
     counts = assemble(parts(out), document_records(), evaluated(), out)

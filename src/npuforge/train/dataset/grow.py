@@ -76,14 +76,16 @@ def grow(
     variants: int = 0,
     proven: float = 1.0,
     parts: int = 0,
+    families: Collection[str] = (),
 ) -> Grown:
     """The operator of that number; one whose structure is to be avoided gives nothing. `lessons` is
     the share of operators that also give repairs and preferences, which take most of the time;
     `variants` is how many graphs like it are tried, for kernels that are interpreted only: more of
     them where something about it is rare, and fewer where nothing is; `proven` is the share of
     operators that are proven on the twin, the others being interpreted, too; `parts` is how many of
-    the questions are tried that an operator is divided into."""
-    drawn = draw(seed, index)
+    the questions are tried that an operator is divided into; it is drawn of `families`, where some
+    are named."""
+    drawn = draw(seed, index, families)
     grown = Grown(index, drawn.family)
     proves = is_proven(seed, index, proven)
     try:

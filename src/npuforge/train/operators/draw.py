@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from npuforge.train.operators.families import AS_GIVEN, FAMILIES
@@ -22,10 +23,10 @@ class Drawn:
     source: str
 
 
-def draw(seed: int, index: int) -> Drawn:
-    """The operator of that number."""
+def draw(seed: int, index: int, families: Collection[str] = ()) -> Drawn:
+    """The operator of that number, of one of these families, or of any where none is named."""
     rng = random.Random(f"npuforge operator {seed} {index}")
-    names = list(FAMILIES)
+    names = [name for name in FAMILIES if not families or name in families]
     family = rng.choices(names, [FAMILIES[name][1] for name in names])[0]
     sketch = Sketch(rng, wide=family not in AS_GIVEN and rng.random() < _WIDE)
     results = FAMILIES[family][0](sketch)

@@ -12,7 +12,9 @@ from collections.abc import Callable
 from npuforge.train.operators.chains import blocks, masked, statistics
 from npuforge.train.operators.channels import channels
 from npuforge.train.operators.composed import composed
+from npuforge.train.operators.created import created
 from npuforge.train.operators.graphs import chain, graph
+from npuforge.train.operators.images import images
 from npuforge.train.operators.indices import indices
 from npuforge.train.operators.moves import layout
 from npuforge.train.operators.optimisers import optimiser
@@ -103,9 +105,12 @@ def broadcast(sketch: Sketch) -> list[str]:
 def whole_numbers(sketch: Sketch) -> list[str]:
     rng, offered = sketch.rng, tables().pointwise
     shape, dtype = sketch.shape(), rng.choice(_WHOLE)
-    one, two = (sketch.tensor(shape, dtype, "whole") for _ in range(2))
-    value = sketch.let(sketch.fill(rng.choice(offered.whole_binary), a=one, b=two))
-    for _ in range(rng.choice((0, 1, 2))):
+    value = sketch.tensor(shape, dtype, "whole")
+    alone = rng.random() < 0.4
+    if not alone:
+        other = sketch.tensor(shape, dtype, "whole")
+        value = sketch.let(sketch.fill(rng.choice(offered.whole_binary), a=value, b=other))
+    for _ in range(rng.choice((1, 2, 3, 4) if alone else (0, 0, 1, 2))):
         value = sketch.let(sketch.fill(rng.choice(offered.whole_unary), a=value))
     return [value]
 
@@ -343,7 +348,7 @@ FAMILIES: dict[str, tuple[Family, float]] = {
     "updates": (updates, 22.0),
     "broadcast": (broadcast, 7.0),
     "channels": (channels, 16.0),
-    "whole": (whole_numbers, 4.0),
+    "whole": (whole_numbers, 8.0),
     "truth": (truth, 4.0),
     "fold": (fold, 9.0),
     "folds": (folds, 4.0),
@@ -353,9 +358,11 @@ FAMILIES: dict[str, tuple[Family, float]] = {
     "loss": (loss, 5.0),
     "terms": (terms, 10.0),
     "optimiser": (optimiser, 8.0),
-    "scan": (scan, 7.0),
+    "scan": (scan, 10.0),
     "pooling": (pooling, 4.0),
-    "movement": (movement, 6.0),
+    "movement": (movement, 12.0),
+    "created": (created, 10.0),
+    "images": (images, 10.0),
     "layout": (layout, 28.0),
     "parts": (parts, 16.0),
     "indices": (indices, 14.0),

@@ -17,9 +17,11 @@ def indices(sketch: Sketch) -> list[str]:
     if rng.random() < 0.35:
         table = sketch.let(sketch.fill(rng.choice(calm.unary), a=table))
     kind = rng.random()
-    if kind < 0.35:
+    if kind < 0.3:
         value, shape = _rows(sketch, table, shape)
-    elif kind < 0.65:
+    elif kind < 0.45:
+        value, shape = _picked(sketch, dtype)
+    elif kind < 0.7:
         value, shape = _elements(sketch, table, shape)
     elif kind < 0.85:
         value = _classes(sketch, table, shape, dtype)
@@ -74,6 +76,19 @@ def _elements(sketch: Sketch, table: str, shape: list[int]) -> tuple[str, list[i
     chosen = sketch.tensor([shape[0], 1], "int64", f"index:{shape[1]}")
     made = sketch.fill(rng.choice(offered.single), a=table, t=chosen)
     return sketch.let(made), shape
+
+
+def _picked(sketch: Sketch, dtype: str) -> tuple[str, list[int]]:
+    """One place of each row, or of each of several tables."""
+    rng = sketch.rng
+    shape = [sketch.extent(2, 256), sketch.extent(4, 256)]
+    inner = [sketch.extent(4, 1024)] if rng.random() < 0.7 else []
+    table = sketch.tensor([*shape, *inner], dtype)
+    template = rng.choice(tables().taken.picked)
+    names = {"a": table, "t": _places(sketch, shape[:1], shape[1])}
+    if "{u}" in template:
+        names["u"] = _places(sketch, shape[:1], shape[1])
+    return sketch.let(sketch.fill(template, **names)), [shape[0], *inner]
 
 
 def _classes(sketch: Sketch, table: str, shape: list[int], dtype: str) -> str:

@@ -14,6 +14,11 @@ def sorting(sketch: Sketch) -> list[str]:
     shape = [sketch.extent(2, 256), sketch.extent(8, 512)]
     if rng.random() < 0.3:
         shape.insert(0, rng.choice((2, 3, 4)))
+    kept = rng.choice((1, 2, 3, 4, 5, 8))
+    if rng.random() < 0.2:
+        dtype = rng.choice(("int32", "int32", "int64", "int16", "int8", "uint8"))
+        value = sketch.tensor(shape, dtype, "whole")
+        return [sketch.let(sketch.fill(rng.choice(offered.whole), a=value, q=kept))]
     value = sketch.tensor(shape, dtype)
     if rng.random() < 0.5:
         template = rng.choice([*calm.binary, *calm.unary])
@@ -21,7 +26,6 @@ def sorting(sketch: Sketch) -> list[str]:
         if "{b}" in template:
             names["b"] = sketch.tensor(shape if rng.random() < 0.5 else shape[-1:], dtype)
         value = sketch.let(sketch.fill(template, **names))
-    kept = rng.choice((1, 2, 3, 4, 5, 8))
     kind = rng.random()
     if kind < 0.25:  # places only
         made = sketch.let(sketch.fill(rng.choice(offered.places), a=value, q=kept))

@@ -97,6 +97,7 @@ class Taken(msgspec.Struct, frozen=True):
     columns: list[str]
     elements: list[str]
     single: list[str]
+    picked: list[str]
     added: list[str]
 
 
@@ -104,6 +105,7 @@ class Order(msgspec.Struct, frozen=True):
     values: list[str]
     places: list[str]
     counted: list[str]
+    whole: list[str]
     both: list[str]
     bounds: list[str]
 
@@ -119,6 +121,18 @@ class Terms(msgspec.Struct, frozen=True):
     rows: list[str]
     all: list[str]
     weighed: list[str]
+
+
+class Create(msgspec.Struct, frozen=True):
+    line: list[str]
+    square: list[str]
+    number: list[str]
+    told: list[str]
+
+
+class Image(msgspec.Struct, frozen=True):
+    moved: list[str]
+    sized: list[str]
 
 
 class Tables(msgspec.Struct, frozen=True):
@@ -138,6 +152,8 @@ class Tables(msgspec.Struct, frozen=True):
     order: Order
     terms: Terms
     update: Update
+    create: Create
+    image: Image
 
 
 @cache
