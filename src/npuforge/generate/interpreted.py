@@ -24,6 +24,7 @@ from npuforge.tile.ir import TileProgram
 
 _ELEMENTS = 2_000
 _MOST = 40_000  # elements where they cannot be fewer
+_SPANS = ((-20, 40), (0, 2), (1, 3))  # of whole numbers
 _NEAR: Mapping[str, float] = {"float32": 2e-4, "float16": 4e-3, "bfloat16": 3e-2}
 _SYMBOLS: Mapping[str, Any] = {
     "strided": torch.strided,
@@ -44,15 +45,7 @@ _SYMBOLS: Mapping[str, Any] = {
 def does(program: TileProgram, plan: Plan, graph: Graph, seed: int = 0) -> bool:
     """Whether the program's results are PyTorch's at small sizes and random values."""
     sizes = all_smaller(graph, _ELEMENTS)
-    shapes = {source.name: shape_of(source.type, sizes) for source in graph.sources}
-    if sum(math.prod(shape) for shape in shapes.values()) > _MOST:
-        raise UsageError("too many elements to interpret")
-    generator = torch.Generator().manual_seed(seed)
-    given = {
-        source.name: _values(shapes[source.name], source.type.dtype, generator)
-        for source in graph.sources
-    }
-    wanted = run(graph, sizes, given)
+    given, wanted = _case(graph, sizes, seed)
     inputs = {
         operand.name: given[operand.source]
         for operand in plan.operands
@@ -64,6 +57,35 @@ def does(program: TileProgram, plan: Plan, graph: Graph, seed: int = 0) -> bool:
         for operand in plan.operands
         if operand.result is not None
     )
+
+
+def _case(
+    graph: Graph, sizes: Sizes, seed: int
+) -> tuple[dict[str, torch.Tensor], list[torch.Tensor]]:
+    """Inputs, and the graph's results for them. Whole numbers may be places in a tensor, or divide:
+    of several spans of them the first is taken that PyTorch does not refuse."""
+    shapes = {source.name: shape_of(source.type, sizes) for source in graph.sources}
+    if sum(math.prod(shape) for shape in shapes.values()) > _MOST:
+        raise UsageError("too many elements to interpret")
+    *others, last = _SPANS
+    for span in others:
+        given = _given(graph, shapes, span, seed)
+        try:
+            return given, run(graph, sizes, given)
+        except UsageError:
+            continue
+    given = _given(graph, shapes, last, seed)
+    return given, run(graph, sizes, given)
+
+
+def _given(
+    graph: Graph, shapes: Mapping[str, tuple[int, ...]], span: tuple[int, int], seed: int
+) -> dict[str, torch.Tensor]:
+    generator = torch.Generator().manual_seed(seed)
+    return {
+        source.name: _values(shapes[source.name], source.type.dtype, span, generator)
+        for source in graph.sources
+    }
 
 
 def run(graph: Graph, sizes: Sizes, given: Mapping[str, torch.Tensor]) -> list[torch.Tensor]:
@@ -98,11 +120,16 @@ def _function(node: Node) -> Any:
     return getattr(getattr(torch.ops.aten, name), overload)
 
 
-def _values(shape: tuple[int, ...], dtype: str, generator: torch.Generator) -> torch.Tensor:
+def _values(
+    shape: tuple[int, ...], dtype: str, span: tuple[int, int], generator: torch.Generator
+) -> torch.Tensor:
     kind = _SYMBOLS[dtype]
     if kind.is_floating_point:
         return torch.randn(shape, generator=generator).to(kind)
-    return torch.randint(0, 2, shape, generator=generator).to(kind)
+    least, most = (0, 2) if kind == torch.bool else span
+    if kind == torch.uint8:
+        least = max(least, 0)
+    return torch.randint(least, most, shape, generator=generator).to(kind)
 
 
 def _near(found: HostTensor, wanted: torch.Tensor) -> bool:

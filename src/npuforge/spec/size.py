@@ -126,7 +126,11 @@ class Size:
 
     def renamed(self, names: Mapping[str, str]) -> Size:
         """The same size over other names."""
-        return _walk(parse_expression(str(self)), names)
+        return self.over({name: Size.symbol(other) for name, other in names.items()})
+
+    def over(self, sizes: Mapping[str, Size]) -> Size:
+        """The same size, where some of its symbols follow from others."""
+        return _walk(parse_expression(str(self)), sizes)
 
     def __str__(self) -> str:
         """As the tile language writes it."""
@@ -166,15 +170,16 @@ def _without(monomial: _Monomial, atoms: _Monomial) -> _Monomial | None:
     return tuple(left)
 
 
-def _walk(node: ast.expr, names: Mapping[str, str] | None = None) -> Size:
+def _walk(node: ast.expr, sizes: Mapping[str, Size] | None = None) -> Size:
     if isinstance(node, ast.Constant) and type(node.value) is int:
         return Size.of(node.value)
     if isinstance(node, ast.Name):
-        return Size.symbol((names or {}).get(node.id, node.id))
+        known = (sizes or {}).get(node.id)
+        return Size.symbol(node.id) if known is None else known
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        return -_walk(node.operand, names)
+        return -_walk(node.operand, sizes)
     if isinstance(node, ast.BinOp):
-        left, right = _walk(node.left, names), _walk(node.right, names)
+        left, right = _walk(node.left, sizes), _walk(node.right, sizes)
         match node.op:
             case ast.Add():
                 return left + right
@@ -189,7 +194,7 @@ def _walk(node: ast.expr, names: Mapping[str, str] | None = None) -> Size:
             case ast.Pow() if right.known is not None and 0 <= right.known <= 8:
                 return product([left] * right.known)
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and len(node.args) == 2:
-        left, right = (_walk(argument, names) for argument in node.args)
+        left, right = (_walk(argument, sizes) for argument in node.args)
         if node.func.id in ("Mod", "PythonMod"):
             return _remainder(left, right)
         if node.func.id in _SPELLINGS:

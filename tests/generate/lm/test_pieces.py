@@ -54,6 +54,11 @@ def _normal(x: torch.Tensor) -> torch.Tensor:
     return normal
 
 
+def _kept(x: torch.Tensor) -> torch.Tensor:
+    spread, mean = torch.var_mean(x, 1, keepdim=True)
+    return (x - mean) / spread
+
+
 FUNCTIONS: dict[str, Function] = {
     "rows": lambda x, y: (x * y).sum(-1, keepdim=True) * torch.softmax(x, -1),
     "columns": lambda x, y: (x - x.mean(0)) / (y.amax(1, keepdim=True) + 3.0),
@@ -67,6 +72,9 @@ FUNCTIONS: dict[str, Function] = {
     "pairs": lambda x, y: torch.stack([x, y], -1)[..., 1] * torch.stack([x, y], -1)[..., 0].sum(),
     "logarithms": lambda x, y: torch.log_softmax(x * y, -1).sum(0),
     "spread": lambda x, y: _normal(x) * y,
+    "differences": lambda x, y: torch.diff(x, prepend=torch.zeros_like(y[:, :1])),
+    "spread in the middle": lambda x, y: torch.var_mean(x[:, :12].reshape(3, 4, 6) * y[0, 1], 1),
+    "spread that stays": lambda x, y: _kept(x[:, :12].reshape(3, 4, 6)) * y[0, 1],
     "joins": lambda x, y: torch.cat([x, y, x * y, y + 1.0], 1).sum(0),
     "turned": lambda x, y: (x[:, :, None] * y[:, None, :]).amax(1),
     "crossed": lambda x, y: torch.linalg.cross(x[:, :3], y[:, :3]).sum(-1),

@@ -7,28 +7,20 @@ part is worth putting into a program.
 
 from __future__ import annotations
 
-import re
-
 from npuforge.errors import NpuforgeError, UsageError
 from npuforge.generate.interpreted import does
 from npuforge.generate.lm.answer import held
 from npuforge.generate.lm.form import complete
-from npuforge.generate.lm.meaning import known_operations
+from npuforge.generate.lm.kinds import ITEM
 from npuforge.generate.written.signature import signature_of
 from npuforge.lower.compiler import lower
 from npuforge.patience import TooLongError, within
 from npuforge.plan import Plan
+from npuforge.plan.expand import is_planned
 from npuforge.spec.graph import Graph
 
 _SEEDS = (0, 1)
 _MOST_S = 20.0  # of a processor; a program may count to anything
-# What moves elements or looks at them, which no table of instructions has. Nothing else is run:
-# graphs come from modules that nobody vouches for, and PyTorch has operations that open files.
-_MOVES = re.compile(
-    r"^(?:view|squeeze|unsqueeze|expand|permute|slice|select|clone|alias|_to_copy|full|full_like"
-    r"|scalar_tensor|arange|cat|getitem|sort|topk|constant_pad_nd|repeat|flip|copy|index_select"
-    r"|split_with_sizes|tril|triu|roll|any|all|prod)\b"
-)
 
 
 def is_right(program: str, graph: Graph, chip: str = "910b2") -> bool:
@@ -38,7 +30,9 @@ def is_right(program: str, graph: Graph, chip: str = "910b2") -> bool:
         plan = Plan(graph.name, (), held(signature_of(graph), tile.host).operands)
     except (NpuforgeError, RecursionError):
         return False
-    if not all(_is_known(node.word) for node in graph.nodes):
+    # Nothing else is run: graphs come from modules that nobody vouches for, and PyTorch has
+    # operations that open files.
+    if not all(node.op == ITEM or is_planned(node.op) for node in graph.nodes):
         return True
     try:
         with within(_MOST_S):
@@ -47,8 +41,3 @@ def is_right(program: str, graph: Graph, chip: str = "910b2") -> bool:
         return True
     except (NpuforgeError, RecursionError, TooLongError):
         return False
-
-
-def _is_known(word: str) -> bool:
-    plain = {name.partition("[")[0] for name in known_operations()}
-    return word in plain or _MOVES.match(word) is not None

@@ -82,7 +82,7 @@ def named(part: Graph, whole: Graph) -> Graph | None:
                 continue
             name = text if text.isidentifier() else fresh.setdefault(size, f"part_{len(fresh)}")
             symbols.setdefault(name, Symbol(name, source.name, axis, example, least.get(name, 1)))
-    found = Resized(fresh).graph(part)
+    found = Resized(_solved(part, fresh, symbols.keys())).graph(part)
     tight = {name for node in found.nodes for size in sizes_of(node) for name in _tight(size)}
     found = replace(
         found,
@@ -94,6 +94,20 @@ def named(part: Graph, whole: Graph) -> Graph | None:
     found = Resized(_joined(found, symbols.keys())).graph(found)
     used = {name for node in found.nodes for size in sizes_of(node) for name in size.names}
     return found if used <= symbols.keys() else None
+
+
+def _solved(part: Graph, fresh: Mapping[Size, str], known: Collection[str]) -> dict[Size, str]:
+    """The sizes that have names, and those that follow from them: `nb` where `nb + 1` has one."""
+    follow: dict[str, Size] = {}
+    for size, name in fresh.items():
+        unknown = size.names - set(known) - follow.keys()
+        if len(unknown) == 1:
+            (symbol,) = unknown
+            rest = size - Size.symbol(symbol)
+            if symbol not in rest.names:
+                follow[symbol] = Size.symbol(name) - rest
+    sizes = {size for node in part.nodes for size in sizes_of(node) if size.names & follow.keys()}
+    return {size: str(size.over(follow)) for size in sizes} | dict(fresh)
 
 
 def _tight(size: Size) -> Collection[str]:

@@ -71,6 +71,7 @@ _RULES: Mapping[str, Callable[[Rewriting, Node], bool]] = {
     "aten._log_softmax.default": softmax,
     "aten.cat.default": join,
     "aten.var_mean.correction": var_mean,
+    "aten.var.correction": turned_fold,
     "getitem": item,
     "aten.sum.dim_IntList": turned_fold,
     "aten.mean.dim": turned_fold,

@@ -42,12 +42,13 @@ def _folded(made: Rewriting, name: str, op: str, of: Argument, axis: int) -> Ref
 
 
 def var_mean(made: Rewriting, node: Node) -> bool:
-    """The mean, and the mean of the squares of what is left of it."""
+    """The mean, and the mean of the squares of what is left of it; another spread over the last
+    axes."""
     of, axes = node.args[0], node.args[1] if len(node.args) > 1 else None
     kind = made.kind(of)
     plain = node.kwargs.get("correction") == 0 and node.kwargs.get("keepdim") is True
     if not plain or not isinstance(axes, list) or kind.dtype != "float32" or not axes:
-        return False
+        return turned_fold(made, node)
     name, folded = node.name, node.type
     mean = Node(f"{name}_mean", "aten.mean.dim", [of, axes, True], {}, [folded])
     if not turned_fold(made, mean):
@@ -84,47 +85,60 @@ def turned_fold(made: Rewriting, node: Node) -> bool:
     folded = [axis for axis in real if axis in gone]
     if folded in (real[: len(folded)], real[len(real) - len(folded) :]):
         return False
-    order = [*kept, *gone]
-    turned = TensorType(
-        tuple(kind.shape[axis] for axis in order),
-        kind.dtype,
-        tuple(kind.extents[axis] for axis in order),
-    )
-    now = made.compute(
-        f"{node.name}_turned", "permute.default", [of, cast(Argument, order)], turned
-    )
-    over: Argument = list(range(len(kept), rank))
-    small = TensorType(turned.shape[: len(kept)], node.type.dtype, turned.extents[: len(kept)])
-    if more[:1] != [True]:
-        made.put(replace(node, args=[now, over], types=[small]))
+    now = _turned(made, f"{node.name}_turned", of, [*kept, *gone])
+    turned = made.kind(now)
+    shape, extents = turned.shape[: len(kept)], turned.extents[: len(kept)]
+    types = [TensorType(shape, (own or node.type).dtype, extents) for own in node.types]
+    named = {key: given for key, given in node.kwargs.items() if key != "keepdim"}
+    args: list[Argument] = [now, list(range(len(kept), rank))]
+    if more[:1] != [True] and node.kwargs.get("keepdim") is not True:
+        made.put(replace(node, args=args, kwargs=named, types=list(types)))
         return True
-    small_one = made.put(replace(node, name=f"{node.name}_folded", args=[now, over], types=[small]))
-    sizes = [
-        number(text, one) for text, one in zip(node.type.extents, node.type.shape, strict=True)
-    ]
-    made.compute(node.name, "view.default", [Ref(small_one), cast(Argument, sizes)], node.type)
+    name = f"{node.name}_folded"
+    found = Ref(made.put(Node(name, node.op, args, named, list(types))))
+    if len(types) == 1:
+        _with_ones(made, node.name, found, node.type)
+        return True
+    several: list[str] = []
+    for place, (one, own) in enumerate(zip(types, node.types, strict=True)):
+        if own is not None:
+            part = Ref(made.put(Node(f"{name}_{place}", "getitem", [found, place], {}, [one])))
+            several.append(_with_ones(made, f"{node.name}_{place}", part, own).ref)
+    made.several[node.name] = several
     return True
+
+
+def _turned(made: Rewriting, name: str, of: Argument, order: list[int]) -> Ref:
+    """With axes in another order."""
+    kind = made.kind(of)
+    turned = replace(
+        kind,
+        shape=tuple(kind.shape[axis] for axis in order),
+        extents=tuple(kind.extents[axis] for axis in order),
+    )
+    return made.compute(name, "permute.default", [of, cast(Argument, order)], turned)
+
+
+def _with_ones(made: Rewriting, name: str, of: Ref, kind: TensorType) -> Ref:
+    """With axes of one element where some are missing."""
+    sizes = [number(text, one) for text, one in zip(kind.extents, kind.shape, strict=True)]
+    return made.compute(name, "view.default", [of, cast(Argument, sizes)], kind)
 
 
 def turned_scan(made: Rewriting, node: Node) -> bool:
     """Along another axis than the last: along the last, of what is turned, and turned back."""
     of, axis = node.args[0], node.args[1]
-    kind = made.kind(of)
-    rank = len(kind.shape)
-    if not isinstance(axis, int) or axis % rank == rank - 1 or kind.dtype != node.type.dtype:
+    rank = len(made.kind(of).shape)
+    if not isinstance(axis, int) or axis % rank == rank - 1:
+        return False
+    if made.kind(of).dtype != node.type.dtype:
         return False
     axis %= rank
     order = [*(one for one in range(rank) if one != axis), axis]
-    turned = TensorType(
-        tuple(kind.shape[one] for one in order),
-        kind.dtype,
-        tuple(kind.extents[one] for one in order),
-    )
     name = node.name
-    now = made.compute(f"{name}_turned", "permute.default", [of, cast(Argument, order)], turned)
-    scanned = made.put(
-        replace(node, name=f"{name}_scanned", args=[now, rank - 1, *node.args[2:]], types=[turned])
-    )
-    back = cast(Argument, [order.index(one) for one in range(rank)])
-    made.compute(name, "permute.default", [Ref(scanned), back], node.type)
+    now = _turned(made, f"{name}_turned", of, order)
+    args = [now, rank - 1, *node.args[2:]]
+    scanned = replace(node, name=f"{name}_scanned", args=args, types=[made.kind(now)])
+    back = [order.index(one) for one in range(rank)]
+    _turned(made, name, Ref(made.put(scanned)), back)
     return True

@@ -97,6 +97,12 @@ def _argument(argument: Any, values: dict[str, Any]) -> Any:
     return argument
 
 
+def is_planned(operation: str) -> bool:
+    """Whether there is a rule for an operation, such as `aten.add.Tensor`."""
+    load_rules()
+    return operation in RULES
+
+
 @cache
 def load_rules() -> None:
     """Import every module beside this one: each registers its rules."""
