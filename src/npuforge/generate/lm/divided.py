@@ -30,11 +30,12 @@ class Part(NamedTuple):
     same: list[tuple[str, str]]  # extents of the whole that are one in the part
 
 
-def divided(graph: Graph, most: int = _MOST) -> list[Part]:
-    """The parts of a graph, each after those that it reads; none where it is one part, or cannot be
-    divided: what is updated would be read afterwards, or an extent is that of no tensor."""
+def divided(graph: Graph, most: int = _MOST, least: int = 2) -> list[Part]:
+    """The parts of a graph, each after those that it reads; none where there are fewer than `least`
+    or it cannot be divided: what is updated would be read afterwards, or an extent is that of no
+    tensor."""
     groups = grouped(graph, most)
-    if len(groups) < 2:
+    if len(groups) < least:
         return []
     parts = [_part(graph, group, groups) for group in groups]
     fresh = [result.name for result in graph.results if result.mutates is None]

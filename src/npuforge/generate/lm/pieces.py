@@ -48,13 +48,15 @@ class Piece(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def pieces(graph: Graph, most: Sequence[int] = (12, 1)) -> list[Piece]:
-    """Of a canonical graph; each has smaller ones, as long as there are smaller sizes."""
+    """Of a canonical graph; each has smaller ones, as long as there are smaller sizes. One is the
+    whole in simpler operations, where these are few."""
     if not most:
         return []
-    graph = simpler(graph)
+    whole, graph = graph, simpler(graph)
+    least = 2 if graph.nodes == whole.nodes else 1
     kinds = {node.name: kind for node in graph.nodes if (kind := node.types[0]) is not None}
     found: list[Piece] = []
-    for part, extents, leaves, same in divided(graph, most[0]):
+    for part, extents, leaves, same in divided(graph, most[0], least):
         own, names = canonical(part)
         back = {
             symbol: whole
@@ -78,7 +80,7 @@ def pieces(graph: Graph, most: Sequence[int] = (12, 1)) -> list[Piece]:
                 pieces=pieces(own, most[1:]),
             )
         )
-    return found or pieces(graph, most[1:])
+    return found or pieces(whole, most[1:])
 
 
 def _shape(extents: Sequence[str]) -> str:

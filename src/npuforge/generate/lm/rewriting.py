@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import cast
 
@@ -18,6 +19,7 @@ class Rewriting:
     """What was written so far, and what is known of it."""
 
     types: dict[str, TensorType]
+    items: Collection[tuple[str, int]] = ()  # which results are read of what has many
     nodes: list[Node] = field(default_factory=list)
     names: dict[str, str] = field(default_factory=dict)  # of values that are others
     several: dict[str, list[str]] = field(default_factory=dict)  # values of what has many

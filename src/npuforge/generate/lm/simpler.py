@@ -12,7 +12,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from npuforge.generate.lm.kinds import ITEM
 from npuforge.generate.lm.rewriting import Rewriting
+from npuforge.generate.lm.simpler_elements import hypot
 from npuforge.generate.lm.simpler_folds import (
     item,
     softmax,
@@ -20,15 +22,15 @@ from npuforge.generate.lm.simpler_folds import (
     turned_scan,
     var_mean,
 )
-from npuforge.generate.lm.simpler_moves import copy, index_select, join, slice_scatter
-from npuforge.spec.graph import Graph, Node
+from npuforge.generate.lm.simpler_moves import copy, index_select, join, median, slice_scatter
+from npuforge.spec.graph import Graph, Node, Ref
 
 _SMALL_WHOLE = {"uint16": "int32"}  # types that kernels do not have, and those that hold the same
 
 
 def simpler(graph: Graph) -> Graph:
     """The graph with each operation as the simpler ones that it comes to."""
-    made = Rewriting({source.name: source.type for source in graph.sources})
+    made = Rewriting({source.name: source.type for source in graph.sources}, _items(graph))
     for node in graph.nodes:
         _add(made, node.reading(made.names))
     back = {made.names[one.name]: one.name for one in graph.results if one.name in made.names}
@@ -38,6 +40,17 @@ def simpler(graph: Graph) -> Graph:
         return graph  # what comes out must be computed, and once
     nodes = [replace(n, name=back.get(n.name, n.name)).reading(back) for n in made.nodes]
     return replace(graph, nodes=_read(nodes, kept))
+
+
+def _items(graph: Graph) -> set[tuple[str, int]]:
+    """What is read of operations that have several results."""
+    return {
+        (of.ref, place)
+        for node in graph.nodes
+        if node.op == ITEM
+        for of, place in [node.args[:2]]
+        if isinstance(of, Ref) and isinstance(place, int)
+    }
 
 
 def _add(made: Rewriting, node: Node) -> None:
@@ -67,12 +80,14 @@ _RULES: Mapping[str, Callable[[Rewriting, Node], bool]] = {
     "aten.copy.default": copy,
     "aten.slice_scatter.default": slice_scatter,
     "aten.index_select.default": index_select,
+    "aten.hypot.default": hypot,
+    "aten.median.dim": median,
     "aten.softmax.default": softmax,
     "aten._log_softmax.default": softmax,
     "aten.cat.default": join,
     "aten.var_mean.correction": var_mean,
     "aten.var.correction": turned_fold,
-    "getitem": item,
+    ITEM: item,
     "aten.sum.dim_IntList": turned_fold,
     "aten.mean.dim": turned_fold,
     "aten.amax.default": turned_fold,

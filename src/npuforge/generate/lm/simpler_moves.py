@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Moves as simpler ones: a part that is written over is a join of what is left and what is new,
-elements taken by a range are a slice, several tensors are joined two by two."""
+elements taken by a range are a slice, several tensors are joined two by two, and a median is the
+one in the middle of what is sorted."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import cast
 
-from npuforge.generate.lm.rewriting import Rewriting
+from npuforge.generate.lm.rewriting import Rewriting, number
 from npuforge.spec.graph import Argument, Extent, Node, Ref, TensorType
 from npuforge.spec.size import Size
 
@@ -122,8 +123,8 @@ def join(made: Rewriting, node: Node) -> bool:
         return False  # parts of no elements
     halves: list[Argument] = []
     middle = (len(parts) + 1) // 2
-    for number, half in enumerate((parts[:middle], parts[middle:])):
-        name = f"{node.name}_{number}"
+    for place, half in enumerate((parts[:middle], parts[middle:])):
+        name = f"{node.name}_{place}"
         if len(half) == 1:
             halves += half
             continue
@@ -148,3 +149,31 @@ def _with_axis(kind: TensorType, axis: int, length: int, extent: str) -> TensorT
         shape=(*kind.shape[:axis], length, *kind.shape[axis + 1 :]),
         extents=(*kind.extents[:axis], extent, *kind.extents[axis + 1 :]),
     )
+
+
+def median(made: Rewriting, node: Node) -> bool:
+    """Along the last axis: of what is sorted the one in the middle, unless something is no number,
+    which is sorted to the end."""
+    of, axis, *keep = node.args
+    kind, value = made.kind(of), node.type
+    last = len(kind.shape) - 1
+    if not isinstance(axis, int) or axis % (last + 1) != last or keep[:1] == [True]:
+        return False
+    if kind.dtype not in ("float32", "float16", "bfloat16") or (node.name, 1) in made.items:
+        return False
+    name, extent, example = node.name, kind.sizes[-1], kind.shape[-1]
+    places = replace(kind, dtype="int64")
+    both = Ref(made.put(Node(f"{name}_both", "aten.sort.default", [of], {}, [kind, places])))
+    ordered = Ref(made.put(Node(f"{name}_ordered", "getitem", [both, 0], {}, [kind])))
+
+    def at(what: str, place: Argument) -> Ref:
+        return made.compute(f"{name}_{what}", "select.int", [ordered, last, place], value)
+
+    found = at("middle", number(str((extent - 1) // 2), (example - 1) // 2))
+    highest = at("highest", number(str(extent - 1), example - 1))
+    missing = made.compute(
+        f"{name}_missing", "isnan.default", [highest], replace(value, dtype="bool")
+    )
+    made.compute(f"{name}_value", "where.self", [missing, highest, found], value)
+    made.several[name] = [f"{name}_value"]
+    return True

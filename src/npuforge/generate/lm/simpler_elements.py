@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is computed element by element, as operations that every model has read often."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from npuforge.generate.lm.rewriting import Rewriting
+from npuforge.spec.graph import Argument, Node
+
+
+def hypot(made: Rewriting, node: Node) -> bool:
+    """The longer side times a root of at least one, as no square may overflow. Of two that are
+    nothing, or infinite, there is no ratio: their sum is right then."""
+    kind = node.type
+    if any(made.kind(side) != kind for side in node.args):
+        return False
+    truth = replace(kind, dtype="bool")
+
+    def step(what: str, operation: str, *args: Argument) -> Argument:
+        return made.compute(f"{node.name}_{what}", operation, list(args), kind)
+
+    one, other = (step(f"side{place}", "abs.default", of) for place, of in enumerate(node.args))
+    longer = step("longer", "maximum.default", one, other)
+    shorter = step("shorter", "minimum.default", one, other)
+    ratio = step("ratio", "div.Tensor", shorter, longer)
+    square = step("square", "mul.Tensor", ratio, ratio)
+    root = step("root", "sqrt.default", step("grown", "add.Tensor", square, 1.0))
+    length = step("length", "mul.Tensor", longer, root)
+    without = made.compute(f"{node.name}_without", "isnan.default", [ratio], truth)
+    both = step("both", "add.Tensor", longer, shorter)
+    made.compute(node.name, "where.self", [without, both, length], kind)
+    return True
