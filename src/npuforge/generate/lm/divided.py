@@ -8,14 +8,14 @@ own, whose tensors are those of the whole or what other parts leave.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import replace
 from typing import NamedTuple
 
 from npuforge.generate.lm.few_axes import in_few_axes
 from npuforge.generate.lm.grouped import Group, grouped
 from npuforge.generate.lm.part_shapes import Resized, met_in, named, without_views
-from npuforge.spec.graph import Graph, Node, Result, Source
+from npuforge.spec.graph import Graph, Result, Source
 
 _MOST = 12  # operations of a part
 
@@ -37,7 +37,9 @@ def divided(graph: Graph, most: int = _MOST, least: int = 2) -> list[Part]:
     groups = grouped(graph, most)
     if len(groups) < least:
         return []
-    parts = [_part(graph, group, groups) for group in groups]
+    placed = {node.name: number for number, group in enumerate(groups) for node in group.nodes}
+    shared = _shared(graph, placed)
+    parts = [_part(graph, group, placed, shared) for group in groups]
     fresh = [result.name for result in graph.results if result.mutates is None]
     if not _updated_last(graph, parts) or len(set(fresh)) < len(fresh):
         return []
@@ -59,32 +61,26 @@ def _named(part: Graph, whole: Graph) -> Part | None:
     return None
 
 
-def _part(graph: Graph, group: Group, groups: Sequence[Group]) -> Graph:
+def _part(graph: Graph, group: Group, placed: Collection[str], shared: Set[str]) -> Graph:
+    """A group as a graph: `placed` are values that some group computes, `shared` those of them that
+    others read."""
     nodes = {node.name: node for node in graph.nodes}
-    own = {node.name for node in group.nodes}
-    elsewhere = {node.name for other in groups if other is not group for node in other.nodes}
+    own = group.names
     needed = set(own)
     waiting = list(own)
     while waiting:
         for one in nodes[waiting.pop()].reads():
-            if one in nodes and one not in elsewhere and one not in needed:
+            if one in nodes and one not in placed and one not in needed:
                 needed.add(one)
                 waiting.append(one)
     inside = [node for node in graph.nodes if node.name in needed]
     read = dict.fromkeys(one for node in inside for one in node.reads() if one not in needed)
     kinds = {source.name: source for source in graph.sources}
     kinds |= {name: Source(name, nodes[name].type, "input") for name in read if name not in kinds}
-    later = {
-        one
-        for other in groups
-        if other is not group
-        for node in other.nodes
-        for one in _reached(node, nodes, elsewhere | own)
-    }
     asked = [result for result in graph.results if result.name in own]
     known = {result.name for result in asked}
     updated = {result.mutates for result in asked}
-    left = [Result(n.name) for n in inside if n.name in own & later and n.name not in known]
+    left = [Result(n.name) for n in inside if n.name in (own - known) & shared]
     return replace(
         graph,
         sources=[s for name, s in kinds.items() if name in read or (s.target or name) in updated],
@@ -94,13 +90,19 @@ def _part(graph: Graph, group: Group, groups: Sequence[Group]) -> Graph:
     )
 
 
-def _reached(node: Node, nodes: Mapping[str, Node], stops: set[str]) -> Iterator[str]:
-    """What a node reads of what parts leave."""
-    for one in node.reads():
-        if one in stops or one not in nodes:
-            yield one
+def _shared(graph: Graph, placed: Mapping[str, int]) -> set[str]:
+    """The values that groups other than their own read, also through what is free."""
+    found: set[str] = set()
+    through: dict[str, frozenset[str]] = {}  # values of groups that a free one is made of
+    for node in graph.nodes:
+        made = frozenset[str]().union(
+            *([one] if one in placed else through.get(one, ()) for one in node.reads())
+        )
+        if node.name in placed:
+            found |= {one for one in made if placed[one] != placed[node.name]}
         else:
-            yield from _reached(nodes[one], nodes, stops)
+            through[node.name] = made
+    return found
 
 
 def _updated_last(graph: Graph, parts: Sequence[Graph]) -> bool:
