@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -254,3 +255,70 @@ def test_whole_numbers_that_decide_are_those_of_the_example(tmp_path: Path) -> N
     assert list(graph.scalars.values()) == [1, 9]
     taken = next(node for node in graph.nodes if node.op == "aten.index_select.default")
     assert taken.args[1] == 1
+
+
+POWERS = """
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x, y, power, mode):
+        rounded = torch.floor if mode.item() == 2 else torch.ceil
+        return [rounded(torch.norm(one.float(), p=power.float().item())) for one in (x, y)]
+
+
+def get_inputs():
+    return [torch.rand(6, 5), torch.rand(7), torch.tensor(1), torch.tensor(2.0)]
+"""
+
+COUNTED = """
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x, y):
+        inner = torch.prod(torch.tensor(y.shape[1:])).item()
+        places = torch.arange(4) * 2
+        out = torch.zeros(places.max().item() + 1)
+        out[places] = x.flatten()[:4]
+        return x.reshape(-1, inner) * y.reshape(1, inner), out
+
+
+def get_inputs():
+    return [torch.rand(6, 10), torch.rand(1, 2, 5)]
+"""
+
+DRAWN = """
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return x * 2 if torch.rand(()).item() > 0.5 else x
+
+
+def get_inputs():
+    return [torch.rand(6, 10)]
+"""
+
+
+def test_what_numbers_of_the_example_decide_is_as_they_say(tmp_path: Path) -> None:
+    graph = capture(written(tmp_path, POWERS))
+    assert [source.position for source in graph.sources] == [0, 1]
+    assert list(graph.scalars.values()) == [1, 2.0]
+    words = Counter(node.word for node in graph.nodes)
+    assert (words["linalg_vector_norm"], words["floor"], words["ceil"]) == (2, 2, 0)
+
+
+def test_what_follows_from_shapes_and_numbers_alone_is_known(tmp_path: Path) -> None:
+    graph = capture(written(tmp_path, COUNTED))
+    first, second = (result.name for result in graph.results)
+    types = {node.name: node.type for node in graph.nodes}
+    assert [source.name for source in graph.sources] == ["x", "y"]
+    assert types[first].shape == (6, 10)
+    assert types[second].shape == (7,)
+
+
+def test_what_chance_decides_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError):
+        capture(written(tmp_path, DRAWN))

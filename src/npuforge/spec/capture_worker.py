@@ -15,16 +15,20 @@ import sys
 import time
 import traceback
 import warnings
-from collections.abc import Collection
-from contextlib import suppress
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache, wraps
 from pathlib import Path
 from typing import Any
 
 import torch
+from torch._subclasses.fake_tensor import unset_fake_temporarily
+from torch.fx.experimental.proxy_tensor import disable_proxy_modes_tracing
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_flatten, tree_unflatten
+from torch.utils.weak import WeakIdKeyDictionary
 
 
 def load(path: str) -> Any:
@@ -127,6 +131,95 @@ class PinnedNumber(int):
         return int(self)
 
 
+# What asks a tensor for its number; with a number, which are no data; and whose results nothing
+# tells beforehand.
+ASKING = ("item", "__int__", "__float__", "__bool__", "__index__")
+CHANCE = ("rand", "normal", "bernoulli", "multinomial", "dropout", "empty", "poisson")
+FEW = 1 << 20  # elements of what is computed a second time
+
+
+@contextmanager
+def plainly() -> Iterator[None]:
+    """As if nothing was being captured."""
+    with torch._C.DisableTorchFunction(), unset_fake_temporarily(), disable_proxy_modes_tracing():
+        yield
+
+
+class KnownNumbers(TorchFunctionMode):
+    """Tensors that follow from nothing but numbers in the code and in inputs of no axes are
+    computed a second time, with data; what asks for their numbers is told. `asked` are the places
+    of the inputs that any such number followed from."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.values: Any = WeakIdKeyDictionary()  # what is known of a tensor, and from which inputs
+        self.asked: set[int] = set()
+
+    def tell(self, tensor: Any, value: Any, place: int) -> None:
+        self.values[tensor] = value, frozenset([place])
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        if func.__name__ in ASKING and args and args[0] in self.values:
+            value, places = self.values[args[0]]
+            self.asked |= places
+            with plainly():
+                return func(value)
+        made = func(*args, **kwargs)
+        if isinstance(made, torch.Tensor):
+            self.values.pop(made, None)  # one that was written to
+            known = self._computed(func, args, kwargs)
+            if known is not None:
+                self.values[made] = known
+        return made
+
+    def _computed(self, func: Any, args: Any, kwargs: Any) -> Any:
+        """The result with data, and the inputs that it follows from."""
+        if func.__name__.lstrip("_").startswith(CHANCE):
+            return None
+        given, rest = tree_flatten((args, kwargs))
+        if any(isinstance(one, torch.SymInt | torch.SymFloat | torch.SymBool) for one in given):
+            return None
+        places: frozenset[int] = frozenset()
+        for index, one in enumerate(given):
+            if isinstance(one, torch.Tensor):
+                if one not in self.values:
+                    return None
+                given[index], from_inputs = self.values[one]
+                places |= from_inputs
+        own, named = tree_unflatten(given, rest)
+        with suppress(Exception), plainly():
+            found = func(*own, **{**named, "device": "cpu"} if "device" in named else named)
+            if isinstance(found, torch.Tensor) and found.numel() <= FEW:
+                return found, places
+        return None
+
+
+def told(model: Any, inputs: list[Any]) -> KnownNumbers:
+    """Tell a module the numbers that it asks for."""
+    known = KnownNumbers()
+    forward = model.forward
+
+    @wraps(forward)  # its parameters are called by their names
+    def asking(*given: Any) -> Any:
+        for place, (one, value) in enumerate(zip(given, inputs, strict=True)):
+            if isinstance(value, torch.Tensor) and not value.dim() and not value.is_complex():
+                known.tell(one, value, place)
+        with NumbersStayTensors(), known:
+            return forward(*given)
+
+    model.forward = asking
+    return known
+
+
+def unread(program: Any, places: Collection[int]) -> bool:
+    """Whether nothing is computed with these inputs."""
+    given = [spec for spec in program.graph_signature.input_specs if spec.kind.name == "USER_INPUT"]
+    names = {getattr(given[place].arg, "name", None) for place in places}
+    readers = (user for node in program.graph.nodes if node.name in names for user in node.users)
+    return all(user.meta.get("val") is None for user in readers)  # they assert something at most
+
+
 # Operations that PyTorch multiplies by numbers alone, as optimisers do.
 SCALED: dict[str, Any] = {"addcmul": torch.mul, "addcdiv": torch.div}
 
@@ -196,6 +289,7 @@ def sources(
     found: list[dict[str, Any]] = []
     numbers: dict[str, Any] = {}
     metas = {node.name: node.meta.get("val") for node in program.graph.nodes}
+    read = {node.name for node in program.graph.nodes if node.users}
     position = 0
     for spec in program.graph_signature.input_specs:
         kind = spec.kind.name
@@ -214,6 +308,8 @@ def sources(
             )
             continue
         origin = {"PARAMETER": "parameter", "BUFFER": "buffer"}.get(kind, "constant")
+        if origin == "constant" and name not in read:
+            continue  # a number of the code that was computed with
         found.append(
             {"name": name, "type": type_of(metas[name]), "origin": origin, "target": spec.target}
         )
@@ -292,6 +388,13 @@ def capture(module: Any) -> Captured:
                 model, inputs = example(module, "cpu")
                 pinned = pin(model, inputs)
                 return Captured(module, exported(model, inputs, every_shape), inputs, pinned)
+        for every_shape in (True, False):
+            with suppress(Exception):
+                model, inputs = example(module, "cpu")
+                known = told(model, inputs)
+                program = exported(model, inputs, every_shape)
+                if unread(program, known.asked):
+                    return Captured(module, program, inputs, frozenset(known.asked))
         raise
 
 

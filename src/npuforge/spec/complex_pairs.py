@@ -19,7 +19,7 @@ PARTS = {"complex64": "float32", "complex32": "float16"}
 # Operations that do with both parts what they do with a real number.
 _EACH = re.compile(
     r"^aten\.(?:add\.Tensor|sub\.Tensor|neg|slice|select|view|_unsafe_view|squeeze|unsqueeze|expand"
-    r"|permute|clone|alias|index_select|flip|cat)\b"
+    r"|permute|clone|alias|index_select|index|index_put|flip|cat)\b"
 )
 _UNCHANGED = ("aten._to_copy.default", "aten.alias.default", "aten.clone.default")
 
@@ -185,6 +185,20 @@ def _mul(made: _Paired, node: Node) -> None:
     made.pairs[node.name] = _Pair(real, imaginary)
 
 
+def _full(made: _Paired, node: Node) -> None:
+    """A real number everywhere, and nothing."""
+    kind = replace(node.type, dtype=PARTS[node.type.dtype])
+    named = {**node.kwargs, "dtype": kind.dtype}
+    size, number = node.args
+    if not isinstance(number, int | float):
+        raise _UnknownError(node.op)
+    parts = [
+        made.put(f"{node.name}_{part}", "full.default", [size, one], kind, **named)
+        for part, one in (("real", number), ("imaginary", 0))
+    ]
+    made.pairs[node.name] = _Pair(*parts)
+
+
 def _conjugate(made: _Paired, node: Node) -> None:
     pair = made.pairs[next(node.reads())]
     kind = made.types[cast(Ref, pair.imaginary).ref]
@@ -206,6 +220,7 @@ def _abs(made: _Paired, node: Node) -> None:
 
 _RULES: Mapping[str, Callable[[_Paired, Node], None]] = {
     "aten.mul.Tensor": _mul,
+    "aten.full.default": _full,
     "aten._conj.default": _conjugate,
     "aten._conj_physical.default": _conjugate,
     "aten.conj_physical.default": _conjugate,

@@ -54,6 +54,13 @@ def _normal(x: torch.Tensor) -> torch.Tensor:
     return normal
 
 
+def _copied(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    places = torch.arange(6) * 1
+    out = torch.zeros(6, 13)
+    out[places] = x[places] * y[torch.arange(6)]
+    return out.sum(-1)
+
+
 def _kept(x: torch.Tensor) -> torch.Tensor:
     spread, mean = torch.var_mean(x, 1, keepdim=True)
     return (x - mean) / spread
@@ -73,6 +80,7 @@ FUNCTIONS: dict[str, Function] = {
     "logarithms": lambda x, y: torch.log_softmax(x * y, -1).sum(0),
     "spread": lambda x, y: _normal(x) * y,
     "differences": lambda x, y: torch.diff(x, prepend=torch.zeros_like(y[:, :1])),
+    "copied": _copied,
     "lengths": lambda x, y: torch.hypot(x * 1e30, y * 1e30),
     "middles": lambda x, y: torch.median(x * y, -1).values,
     "spread in the middle": lambda x, y: torch.var_mean(x[:, :12].reshape(3, 4, 6) * y[0, 1], 1),

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from npuforge.generate.lm.kinds import ITEM
 from npuforge.generate.lm.rewriting import Rewriting
-from npuforge.generate.lm.simpler_elements import hypot
+from npuforge.generate.lm.simpler_elements import hypot, multiplied
 from npuforge.generate.lm.simpler_folds import (
     item,
     softmax,
@@ -22,7 +22,15 @@ from npuforge.generate.lm.simpler_folds import (
     turned_scan,
     var_mean,
 )
-from npuforge.generate.lm.simpler_moves import copy, index_select, join, median, slice_scatter
+from npuforge.generate.lm.simpler_moves import (
+    copy,
+    index,
+    index_put,
+    index_select,
+    join,
+    median,
+    slice_scatter,
+)
 from npuforge.spec.graph import Graph, Node, Ref
 
 _SMALL_WHOLE = {"uint16": "int32"}  # types that kernels do not have, and those that hold the same
@@ -80,6 +88,9 @@ _RULES: Mapping[str, Callable[[Rewriting, Node], bool]] = {
     "aten.copy.default": copy,
     "aten.slice_scatter.default": slice_scatter,
     "aten.index_select.default": index_select,
+    "aten.index.Tensor": index,
+    "aten.index_put.default": index_put,
+    "aten.mul.Tensor": multiplied,
     "aten.hypot.default": hypot,
     "aten.median.dim": median,
     "aten.softmax.default": softmax,

@@ -6,7 +6,16 @@ from __future__ import annotations
 from dataclasses import replace
 
 from npuforge.generate.lm.rewriting import Rewriting
-from npuforge.spec.graph import Argument, Node
+from npuforge.spec.graph import Argument, Node, Ref
+
+
+def multiplied(made: Rewriting, node: Node) -> bool:
+    """By one: as it is."""
+    of, factor = node.args
+    if factor != 1 or not isinstance(of, Ref) or made.kind(of) != node.type:
+        return False
+    made.names[node.name] = of.ref
+    return True
 
 
 def hypot(made: Rewriting, node: Node) -> bool:

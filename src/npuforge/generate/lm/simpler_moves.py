@@ -112,6 +112,31 @@ def index_select(made: Rewriting, node: Node) -> bool:
     return True
 
 
+def index(made: Rewriting, node: Node) -> bool:
+    """By a range, along one axis: as by a list of places."""
+    of, places = node.args
+    axis = len(cast(list[Argument], places)) - 1
+    *before, by = cast(list[Argument], places)
+    if any(one is not None for one in before) or made.range_of(by) is None:
+        return False
+    return index_select(made, replace(node, args=[of, axis, by]))
+
+
+def index_put(made: Rewriting, node: Node) -> bool:
+    """Along the first axis, wherever there is a place: what is put."""
+    of, places, new = node.args[:3]
+    by = cast(list[Argument], places)
+    counted = made.range_of(by[0]) if len(by) == 1 else None
+    if counted is None or node.args[3:4] == [True] or made.kind(new) != node.type:
+        return False
+    if counted.args[0] != 0 or [*counted.args, 1][2] != 1:
+        return False
+    if counted.type.extents != made.kind(of).extents[:1]:
+        return False
+    made.names[node.name] = cast(Ref, new).ref
+    return True
+
+
 def join(made: Rewriting, node: Node) -> bool:
     """Of several: two halves, joined each."""
     parts = cast(list[Argument], node.args[0])
