@@ -159,6 +159,35 @@ def test_not_a_number_and_infinity() -> None:
     program.agree({"x": x})
 
 
+def test_the_end_of_a_buffer_is_compared() -> None:
+    """Comparisons read whole blocks, here past the end of what they are given."""
+    text = flat_program(
+        "x: tl.input(tl.float32), w: tl.input(tl.int32)",
+        "y: tl.output(tl.float32, (8,)), z: tl.output(tl.float32, (8,)), "
+        "k: tl.output(tl.bool, (8,))",
+        f32("a")
+        + "\n"
+        + i32("d")
+        + "\nm = tl.alloc_mask(8)\nb = tl.alloc_ub(8, dtype=tl.bool)\n"
+        + "e = tl.alloc_ub(8, dtype=tl.float32)\nf = tl.alloc_ub(8, dtype=tl.float32)",
+        "tl.load(x, a)\ntl.load(w, d)",
+        """
+tl.compare(m, a[tl.align_down(n - 1, 8) : tl.align_down(n - 1, 8) + 8], 0.0, "ge")
+tl.select(e, m, 1.0, 0.0)
+tl.compare(m, d[tl.align_down(n - 1, 8) : tl.align_down(n - 1, 8) + 8], 3, "lt")
+tl.select(f, m, 1.0, 0.0)
+tl.is_nan(m, a[tl.align_down(n - 1, 8) : tl.align_down(n - 1, 8) + 8])
+tl.bool_from_mask(b, m)
+""",
+        "tl.store(y, e)\ntl.store(z, f)\ntl.store(k, b)",
+    )
+    program = Differential(text)
+    for n in (64, 128, 2048):
+        x = RNG.standard_normal(n).astype(np.float32)
+        x[n - 3] = np.nan
+        program.agree({"x": x, "w": RNG.integers(-9, 9, n).astype(np.int32)})
+
+
 GROUPS = """import tile.language as tl
 
 

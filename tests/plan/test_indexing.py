@@ -220,6 +220,22 @@ def test_scatter_add(dtype: torch.dtype) -> None:
     program.agree((x, places(70, 40, 1500), v), (x[:1], places(70, 1, 3), v[:1, :3]))
 
 
+@pytest.mark.parametrize("dtype", [FLOAT, torch.float16], ids=str)
+def test_many_single_elements_are_put(dtype: torch.dtype) -> None:
+    """What is noted of as many places as there is room for fits beside the elements."""
+
+    def put(x: Any, places: Any, v: Any) -> Any:
+        made = torch.zeros(x.shape[0] + 1, dtype=x.dtype)
+        made[places] = v
+        return made
+
+    def case(extent: int, count: int) -> list[torch.Tensor]:
+        chosen = torch.randperm(extent, generator=torch.Generator().manual_seed(extent))[:count]
+        return [noise(extent - 1, dtype=dtype), chosen, noise(count, dtype=dtype)]
+
+    agree(put, case(200_000, 5000), case(70, 60))
+
+
 # ---- order ----------------------------------------------------------------------------------
 def test_topk_and_sort() -> None:
     program = OneOperation("aten.topk.default", ["a", 3, -1, False], [["a0", "3"], ["a0", "3"]])

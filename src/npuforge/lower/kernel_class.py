@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from dataclasses import dataclass
 
 from npuforge.lower.buffers import BufferPlan, Kind, Plan, plan_buffers
@@ -10,6 +11,7 @@ from npuforge.lower.context import Context, device_type
 from npuforge.lower.cpp import TYPES, Printer
 from npuforge.lower.geometry import Geometry
 from npuforge.lower.names import Namer
+from npuforge.lower.past_the_end import BLOCK, read_past_the_end
 from npuforge.lower.placement import Slot, place
 from npuforge.lower.reuse import shared_memory
 from npuforge.lower.stages import Body, emit_body
@@ -72,7 +74,7 @@ def emit_kernel(kernel: Kernel, class_name: str) -> KernelCode:
     context = Context(facts, geometry, plan, names, Printer(facts, "device", leaf))
     derived = _name_pitches(kernel, context)
     body = emit_body(kernel, context)
-    sizes = _sizes(plan, geometry)
+    sizes = _sizes(plan, geometry, read_past_the_end(kernel))
     if context.scratch:
         sizes.append((_WORK, _largest(context.scratch), 1))
     slots = place(kernel, sizes, plan.holder)
@@ -97,11 +99,14 @@ def emit_kernel(kernel: Kernel, class_name: str) -> KernelCode:
     )
 
 
-def _sizes(plan: Plan, geometry: Geometry) -> list[tuple[str, Expr, int]]:
+def _sizes(plan: Plan, geometry: Geometry, longer: Set[str]) -> list[tuple[str, Expr, int]]:
     """Name, bytes of a copy and copies of everything that takes memory."""
     wanted: dict[str, list[Expr]] = {}
     for name, planned in plan.buffers.items():
-        wanted.setdefault(plan.holder(name), []).append(geometry.bytes(planned.buffer))
+        size = geometry.bytes(planned.buffer)
+        if name in longer:
+            size = add(size, Const(BLOCK))
+        wanted.setdefault(plan.holder(name), []).append(size)
     return [(name, _largest(sizes), plan.buffers[name].depth) for name, sizes in wanted.items()]
 
 

@@ -69,8 +69,8 @@ def _set_grid(p: str, size: int) -> list[str]:
         "# Whose row of v a row of y becomes is noted for so many rows at a time.",
         f"{p}_owned = max(8, min(2048, tl.align_up({p}_per_d, 8)))",
         f"{p}_width = min({p}_per_c, {8192 // size})",
-        "# The tile of rows twice; 56 KB for indices and notes.",
-        f"{p}_room = (tl.ub_bytes() - 57344) // (2 * {size} * {p}_width)",
+        "# The tile of rows twice; 68 KB for indices and notes.",
+        f"{p}_room = (tl.ub_bytes() - 69632) // (2 * {size} * {p}_width)",
         f"{p}_rows = min({p}_owned, max(8, tl.align_down({p}_room, 8)))",
     ]
 
