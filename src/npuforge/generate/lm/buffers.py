@@ -42,6 +42,8 @@ def misshapen(line: str, purpose: Purpose, meaning: Meaning) -> str | None:
     elements = meaning.elements(name)
     if elements is None or use == "fold" or is_repeated(purpose, meaning):
         return None
+    if meaning.operations[name] and not meaning.tensors_of(name):
+        return None  # made of nothing but numbers, which may be one for all elements
     suits = _suits_rows if meaning.moves else _suits
     return (
         None if suits(shape, elements, purpose) else f"{name} does not fit {allocated[0].strip()}"

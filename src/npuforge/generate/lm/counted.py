@@ -41,6 +41,26 @@ def spelled(size: Size) -> str:
     return ast.unparse(ast.parse(str(size), mode="eval"))
 
 
+def in_primes(count: Count) -> Count:
+    """With the prime factors of numbers: 9 rows and 3 times 3 are as many."""
+    found: Count = Counter()
+    for factor, times in count.items():
+        for one in _primes(int(factor)) if factor.isdigit() else [factor]:
+            found[one] += times
+    return found
+
+
+def _primes(number: int) -> list[str]:
+    found: list[str] = []
+    divisor = 2
+    while divisor * divisor <= number:
+        while number % divisor == 0:
+            found.append(str(divisor))
+            number //= divisor
+        divisor += 1
+    return [*found, str(number)] if number > 1 else found
+
+
 def product(text: str) -> Count | None:
     """Factors of a product of extents; nothing where it is something else."""
     factors = text.split(" * ") if text else []

@@ -10,7 +10,7 @@ quoted, the head of the host function) is given.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, field, replace
 
 from npuforge.errors import NpuforgeError
@@ -153,7 +153,8 @@ class Guide:
     def _in_body(
         self, program: str, head: str, last: str, heads: list[tuple[str, str]], intent: Intent
     ) -> Advice:
-        advice = self._in_kernel(f"{_KERNEL}\n{head}", last, heads)
+        own = intent.parameters(heads[-1][0]) if heads else frozenset[str]()
+        advice = self._in_kernel(f"{_KERNEL}\n{head}", last, heads, own)
         if not advice.keep or not heads:
             return advice
         if _HEAD.match(last):
@@ -173,7 +174,9 @@ class Guide:
             return _advice(said)
         return Advice(then=intent.following(program, last, heads[-1][0], self._meaning))
 
-    def _in_kernel(self, kernel: str, last: str, heads: list[tuple[str, str]]) -> Advice:
+    def _in_kernel(
+        self, kernel: str, last: str, heads: list[tuple[str, str]], own: Set[str]
+    ) -> Advice:
         if not last:
             return _FINE if _is_whole(kernel) else Advice(keep=False, reason="nothing is stored")
         if last == _KERNEL:
@@ -188,7 +191,9 @@ class Guide:
         if not heads or "\n\n" in kernel:
             return Advice(keep=False, reason="outside any kernel")
         # A kernel that is the same for many operators has names of its own.
-        tensors = {} if heads[-1][0].endswith(SHARED) else self._known.tensors
+        shared = heads[-1][0].endswith(SHARED)
+        known = self._known.tensors.items()
+        tensors = {} if shared else {name: one for name, one in known if name not in own}
         refused = _first(in_kernel(hoisted(filled(kernel)).text, tensors, self._chip))
         if refused is None:
             return _idle_cast(last, kernel)

@@ -9,7 +9,7 @@ choice is given.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 
 from npuforge.generate.lm.blocks import foreign, read_enough
@@ -56,6 +56,11 @@ class Intent:
     """The kernels of an outline, as far as they can be."""
 
     kernels: Mapping[str, Purpose]
+
+    def parameters(self, kernel: str) -> Set[str]:
+        """Names that a kernel has for tensors and sizes which are called otherwise outside."""
+        purpose = self.kernels.get(kernel)
+        return purpose.parameters.keys() if purpose is not None else frozenset[str]()
 
     def opening(self, kernel: str, meaning: Meaning) -> str:
         """The lines that a kernel begins with, where there is no choice."""

@@ -19,6 +19,7 @@ _QUOTED = re.compile(rf"^ +{MARK}(v\d+) = ", re.MULTILINE)
 _DIGITS = re.compile(r"(?<![\w.])\d+(?:\.\d*)?(?:e[-+]?\d+)?")
 # What any operation may be computed with.
 _USUAL = frozenset({0.0, 1.0, 0.5, 0.25, 0.125, 0.0625, 0.01, 3e38, 3.4028234663852886e38})
+_HALVES = frozenset({12.0, 4096.0})  # that large whole numbers are taken apart by
 
 
 def unknown_numbers(line: str, meaning: Meaning) -> set[float]:
@@ -26,7 +27,7 @@ def unknown_numbers(line: str, meaning: Meaning) -> set[float]:
     known = known_operations()
     used = (known[one].numbers or () for one in meaning.operations.values() if one in known)
     own = meaning.numbers(meaning.lines)
-    left = numbers_of_call(line) - own.union(_USUAL, *used)
+    left = numbers_of_call(line) - own.union(_USUAL, _HALVES, *used)
     return {number for number in left if not _follows(number, own)}
 
 

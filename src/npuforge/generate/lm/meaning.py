@@ -191,6 +191,10 @@ class Meaning:
             found[name] = frozenset(reads).union(*(found.get(one, _NOTHING) for one in reads))
         return found
 
+    def tensors_of(self, name: str) -> list[str]:
+        """The tensors that a value is made of."""
+        return [one for one in self.ancestors[name] if not self.operations[one]]
+
     def steps(
         self, program: str, parts: Mapping[str, str] = MappingProxyType({})
     ) -> Iterator[list[Step]]:
@@ -270,6 +274,12 @@ class Meaning:
     def computes(self, value: str) -> bool:
         """Whether a value needs instructions of its own."""
         return self.computed([value]) != [VIEW]
+
+    def may_be_moved(self, value: str) -> bool:
+        """Whether no instruction need compute anything for a value: elements are repeated, or stand
+        elsewhere."""
+        known = known_operations().get(self.operations[value])
+        return self.picks(value) and (known is None or [] in known.instructions)
 
     def is_look(self, value: str) -> bool:
         """Whether a value is another one, looked at otherwise: nothing is done for it alone."""

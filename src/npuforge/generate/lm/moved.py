@@ -144,14 +144,17 @@ def moved(meaning: Meaning) -> Moved | None:
     extents = [one for one in before if one is not None]
     axis %= len(extents)
     count = _ONE if operation == _SELECT else after[axis]
-    known = begins.known is None or begins.known >= 0
-    if not known or step.known is None or count is None:
+    if begins.known is not None and begins.known < 0:  # counted from the end
+        begins = extents[axis] + begins
+    if step.known is None or count is None:
         return None
     rows, run = product(extents[:axis]), product(extents[axis + 1 :])
     apart = extents[axis] * run
     kind = meaning.dtype(tensor)
     if rows != _ONE and count * run == _ONE:
         return None  # a column
+    if rows.known is not None and rows != _ONE:
+        return None  # a number, which has no name
     if step == _ONE and (rows == _ONE or _fits(count * run, kind, meaning)):
         return Moved(tensor, result, kind, _ONE, rows, count * run, begins * run, apart, apart)
     if run == _ONE or not _fits(run, kind, meaning):

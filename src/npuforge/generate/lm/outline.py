@@ -99,18 +99,26 @@ class Outline:
             return None
         return (
             self._unfounded(purpose, meaning)
-            or uncounted(purpose, meaning)
+            or (None if self._continues(kernel) else uncounted(purpose, meaning))
             or late(purpose, meaning)
             or self._incomplete(purpose, meaning)
             or _needless(purpose, meaning)
             or self._not_joined(kernel, meaning)
         )
 
+    def _continues(self, kernel: str) -> bool:
+        """Whether a kernel reads what one left that is the same for many operators, which names no
+        values: what it says that it computes may have been before that one."""
+        earlier = takewhile(lambda name: name != kernel, self.kernels)
+        rooms = {one for name in earlier for one in self.kernels[name].given}
+        return not rooms.isdisjoint(self.kernels[kernel].reads)
+
     def _unleft(self, kernel: str) -> str | None:
         """A room that a kernel is given and that no other left."""
         earlier = list(takewhile(lambda name: name != kernel, self.kernels))
         left = {one for name in earlier for one in self.kernels[name].leaves}
         left |= {self.kernels[name].parameters.get(_JOINED, "") for name in earlier}
+        left = left.union(*(self.kernels[name].given for name in (*earlier, kernel)))
         given = self.kernels[kernel].parameters.items()
         rooms = (said for name, said in given if name != _JOINED and _ROOM.fullmatch(said))
         return next((f"nothing leaves {room}" for room in rooms if room not in left), None)
@@ -233,7 +241,8 @@ class Outline:
         if not several:
             return None
         axes = [one for one in extents_of(meaning.lines[several[-1]]) if one != "1"]
-        return f"{about[1]}: cols = {' * '.join(axes)}"
+        numbers = all(one.isdigit() for one in axes)  # which need no name
+        return None if numbers else f"{about[1]}: cols = {' * '.join(axes)}"
 
     def _determined(self, kernel: str, leaves: list[str], meaning: Meaning) -> str | None:
         """The line on what a kernel reads, computes and leaves, if it follows from the last."""
@@ -296,7 +305,8 @@ class Outline:
             return early
         for name in purpose.leaves:
             result = meaning.results.get(name)
-            if result is not None and result not in {*purpose.computes, *named}:
+            done = {*purpose.computes, *named}
+            if result is not None and result not in done and not meaning.may_be_moved(result):
                 return f"{name} is {result}, which is not computed"
         return _unlisted(purpose, meaning)
 

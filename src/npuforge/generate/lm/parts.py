@@ -32,12 +32,22 @@ def unread(body: str, last: str, purpose: Purpose, meaning: Meaning) -> str | No
 
 
 def _parts_of(tensor: str, purpose: Purpose, meaning: Meaning) -> set[str]:
-    """The different parts of a tensor that a kernel works on."""
-    return {
-        meaning.lines[value].partition(" = ")[2]
+    """The different parts of a tensor that a kernel works on; a part of a part is one with it."""
+    found = {
+        value
         for value in purpose.computes
         if _PART.match(meaning.operations.get(value, "")) and _taken_from(value, meaning) == tensor
     }
+    within = {
+        one for value in found for one in meaning.operands[value] if _only_for(one, value, meaning)
+    }
+    return {meaning.lines[value].partition(" = ")[2] for value in found - within}
+
+
+def _only_for(part: str, value: str, meaning: Meaning) -> bool:
+    """Whether a value is all that is made of a part."""
+    readers = {name for name, operands in meaning.operands.items() if part in operands}
+    return readers == {value} and part not in meaning.results.values()
 
 
 def _taken_from(value: str, meaning: Meaning) -> str | None:

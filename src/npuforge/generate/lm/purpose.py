@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from npuforge.generate.lm.single import arguments
 
-_PARAMETER = re.compile(r"^(\w+) = (.+?)(?:: \w+\[.*\])?$")
+_PARAMETER = re.compile(r"^(\w+) = (.+?)(: \w+\[.*\])?$")
 _LEFT = re.compile(r"^(\w+)(?: = (\w+))?(?:: \w+\[(.*)\])?$")
 # How the ways begin that are looked into.
 ROWS, STREAM, COLUMNS = "Whole rows", "A stream", "All rows of a few columns"
@@ -25,6 +25,7 @@ class Purpose:
     computes: list[str] = field(default_factory=list)
     leaves: dict[str, str | None] = field(default_factory=dict)  # values where they are named
     rooms: dict[str, list[str]] = field(default_factory=dict)  # extents of what is left for others
+    given: set[str] = field(default_factory=set)  # rooms that are a parameter, and left here
 
     def tensor(self, name: str) -> str:
         """What a tensor of the kernel is called outside."""
@@ -46,5 +47,6 @@ def note(purpose: Purpose, said: str) -> None:
     parameters = [_PARAMETER.match(one) for one in arguments(said)]
     if all(parameters):
         purpose.parameters |= {one[1]: one[2] for one in parameters if one is not None}
+        purpose.given |= {one[2] for one in parameters if one is not None and one[3]}
     else:
         purpose.way = said

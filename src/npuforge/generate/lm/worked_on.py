@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from npuforge.generate.lm.counted import Count, elements_of, extents_of, product
+from npuforge.generate.lm.counted import Count, elements_of, extents_of, in_primes, product
 from npuforge.generate.lm.meaning import Meaning
 from npuforge.generate.lm.purpose import ROWS, STREAM, Purpose
 
@@ -26,9 +26,10 @@ def uncounted(purpose: Purpose, meaning: Meaning) -> str | None:
     if is_repeated(purpose, meaning):
         ends = purpose.way.startswith(STREAM)
         return None if meaning.moves else _scattered(computed, counts[-1], meaning, ends=ends)
+    known = [in_primes(one) for one in counts]
     for name in (*computed, *read):
         found = meaning.elements(name)
-        if found is not None and found not in counts:
+        if found is not None and in_primes(found) not in known:
             return f"{name} has other elements than {purpose.way}"
     return None
 
