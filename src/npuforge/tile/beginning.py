@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Mapping
+from itertools import takewhile
 
 from npuforge import dtypes
 from npuforge.dtypes import DType
@@ -23,7 +24,8 @@ from npuforge.tile.parse import constructs, functions
 from npuforge.tile.source import NOWHERE, Finding, Findings, TileError
 
 # What the host's numbers decide: how far apart and how long things are.
-_LATER = frozenset({"TL-08", "TL-11", "TL-16"})
+_LENGTHS = "TL-08"
+_LATER = frozenset({_LENGTHS, "TL-11", "TL-16"})
 _MOVED = re.compile(r"\btl\.(?:load|store)\((\w+)[^,]*, (\w+)")
 _READ = re.compile(r"\btl\.load_scalar\((\w+)")
 _BUFFER = re.compile(r"^ +(\w+) = tl\.alloc_ub\(.*dtype=tl\.(\w+)", re.MULTILINE)
@@ -57,10 +59,10 @@ def in_kernel(text: str, tensors: Mapping[str, Tensor], chip: Mapping[str, int])
             parameters.append(ScalarParameter(name, Type.INT, Var(name, Type.INT, 0)))
     kernel = typed_kernel(function, parameters, facts, {}, findings)
     found = findings.all()
-    if not found:
-        check_kernel(kernel, findings)
-        found = [one for one in findings.all() if one.rule not in _LATER]
-    return found
+    if found:  # nothing is known of what follows from an operation that may be right
+        return list(takewhile(lambda one: one.rule != _LENGTHS, found))
+    check_kernel(kernel, findings)
+    return [one for one in findings.all() if one.rule not in _LATER]
 
 
 def in_host(text: str, chip: Mapping[str, int]) -> list[Finding]:

@@ -31,7 +31,8 @@ def finish_first(body: str, last: str, purpose: Purpose, meaning: Meaning) -> st
     that buffer, if it leaves no choice."""
     value = unfinished(body, last, purpose, meaning)
     shape = _shape(value, purpose, meaning) if value is not None else None
-    if value is None or shape is None or "float" not in meaning.dtype(value):
+    known = value is not None and "float" in meaning.dtype(value) and meaning.tensors_of(value)
+    if value is None or shape is None or not known:
         return None
     asked = [f"{name}_out" for name in purpose.leaves if meaning.results.get(name) == value]
     there = asked if asked and meaning.dtype(value) == _WIDE else [value]

@@ -45,8 +45,8 @@ def left_first(body: str, last: str, purpose: Purpose, meaning: Meaning) -> str 
     value = last_quoted(body)
     if made is None or made[2] != value or value not in meaning.lines:
         return None
-    if not made[3].endswith(f"{meaning.dtype(value)})"):
-        return None
+    if not made[3].endswith(f"{meaning.dtype(value)})") or not meaning.tensors_of(value):
+        return None  # of nothing but numbers there is one, which the result repeats
     names = [name for name in purpose.leaves if meaning.results.get(name) == value]
     if not names or f" {names[0]}_out = " in body:
         return None

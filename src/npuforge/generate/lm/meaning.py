@@ -47,6 +47,7 @@ _PICKING = re.compile(
 )
 _PICKED = re.compile(r"^(?:slice|select)\b")
 _SEVERAL = re.compile(r"\): \w+\[.*\] \w+\[")  # results of one operation, each computed its own way
+_SHIFTS, _BITS = re.compile("shift"), 32
 _NUMBER = re.compile(r"-?\d+(?:\.\d*)?(?:e[-+]?\d+)?")
 VIEW = "view"  # any of them
 _HEAD = re.compile(r"^def (\w+)\(")
@@ -331,8 +332,11 @@ class Meaning:
         return first and second is not None and float(second) == _IDLE.get(self.operations[name])
 
     def numbers(self, between: Iterable[str]) -> set[float]:
-        """Numbers in the lines of values."""
-        return set[float]().union(*(numbers_in(self.lines[name]) for name in between))
+        """Numbers in the lines of values, and what bits that are moved up are multiplied by."""
+        names = list(between)
+        found = set[float]().union(*(numbers_in(self.lines[name]) for name in names))
+        moved = self.given(name for name in names if _SHIFTS.search(self.operations[name]))
+        return found | {2.0**number for number in moved if number < _BITS}
 
     def given(self, between: Iterable[str]) -> set[float]:
         """Numbers that operations which need instructions are given as operands."""
