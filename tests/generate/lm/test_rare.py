@@ -35,6 +35,14 @@ _FUNCTIONS: dict[str, tuple[Function, list[torch.Tensor]]] = {
     ),
     "numbers alone": (lambda x: torch.arange(512) // 4 + x[:1].int(), [torch.rand(3)]),
     "bits": (lambda x, y: (x ^ (y << 3)) & (x | y), [_whole(30, 70), _whole(30, 70)]),
+    "bits of bytes": (
+        lambda x, y: (x << 4 >> 4) ^ (y >> 4),
+        [_whole(30, 70).to(torch.int8), _whole(30, 70).to(torch.int8)],
+    ),
+    "before the first": (
+        lambda x: torch.diff(x, dim=-1, prepend=torch.zeros_like(x[:, :1])),
+        [_whole(30, 70)],
+    ),
     "remainders": (torch.remainder, [_whole(30, 70), _whole(30, 70)]),
     "repeated": (lambda x: x.repeat(3, 1), [_whole(30, 70)]),
     "parts of parts": (lambda x: x[:, ::2, ::2], [_whole(6, 30, 70)]),

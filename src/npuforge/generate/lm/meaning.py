@@ -19,6 +19,7 @@ from types import MappingProxyType
 
 import msgspec
 
+from npuforge import dtypes
 from npuforge.generate.lm.counted import Count, elements_of, extents_of
 from npuforge.generate.lm.dataflow import UNKNOWN, Flow, Made, Step, numbers_in
 from npuforge.generate.lm.deviations import not_deviations
@@ -47,7 +48,7 @@ _PICKING = re.compile(
 )
 _PICKED = re.compile(r"^(?:slice|select)\b")
 _SEVERAL = re.compile(r"\): \w+\[.*\] \w+\[")  # results of one operation, each computed its own way
-_SHIFTS, _BITS = re.compile("shift"), 32
+_SHIFTS, _BITS = re.compile("shift"), 32  # of the type that bits are moved in
 _NUMBER = re.compile(r"-?\d+(?:\.\d*)?(?:e[-+]?\d+)?")
 VIEW = "view"  # any of them
 _HEAD = re.compile(r"^def (\w+)\(")
@@ -332,11 +333,15 @@ class Meaning:
         return first and second is not None and float(second) == _IDLE.get(self.operations[name])
 
     def numbers(self, between: Iterable[str]) -> set[float]:
-        """Numbers in the lines of values, and what bits that are moved up are multiplied by."""
+        """Numbers in the lines of values, and those that move bits up: a factor of two for each
+        place, and those between a narrow type and the wide one that it is computed in."""
         names = list(between)
         found = set[float]().union(*(numbers_in(self.lines[name]) for name in names))
-        moved = self.given(name for name in names if _SHIFTS.search(self.operations[name]))
-        return found | {2.0**number for number in moved if number < _BITS}
+        for name in (one for one in names if _SHIFTS.search(self.operations[one])):
+            spare = max(0, _BITS - dtypes.find(self.dtype(name)).bits)
+            moved = {one + spare for one in self.given([name])}
+            found |= {float(spare)} - {0.0} | {2.0**one for one in moved if one < _BITS}
+        return found
 
     def given(self, between: Iterable[str]) -> set[float]:
         """Numbers that operations which need instructions are given as operands."""

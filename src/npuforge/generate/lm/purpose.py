@@ -10,6 +10,7 @@ from npuforge.generate.lm.single import arguments
 
 _PARAMETER = re.compile(r"^(\w+) = (.+?)(: \w+\[.*\])?$")
 _LEFT = re.compile(r"^(\w+)(?: = (\w+))?(?:: \w+\[(.*)\])?$")
+_ROOM = re.compile(r"^w\d+(?: = \w+)?: \w+\[.*\]$")
 # How the ways begin that are looked into.
 ROWS, STREAM, COLUMNS = "Whole rows", "A stream", "All rows of a few columns"
 FOLDS = ("Each core folds its own", "Too few results")
@@ -33,14 +34,15 @@ class Purpose:
 
 
 def note(purpose: Purpose, said: str) -> None:
-    """A line about a kernel."""
-    if " -> " in said:
+    """A line about a kernel; one that is of rooms alone leaves what is made of nothing."""
+    alone = all(_ROOM.match(one) for one in arguments(said))
+    if " -> " in said or alone:
         parts = said.split(" -> ")
         left = [_LEFT.match(one) for one in arguments(parts[-1])]
         purpose.leaves = {one[1]: one[2] for one in left if one is not None}
         purpose.rooms = {one[1]: one[3].split(", ") for one in left if one is not None and one[3]}
         purpose.computes = arguments(parts[-2]) if len(parts) > 2 else []
-        purpose.reads = arguments(parts[0])
+        purpose.reads = [] if alone else arguments(parts[0])
         if len(parts) == 2 and all(re.fullmatch(r"v\d+", one) for one in purpose.reads):
             purpose.reads, purpose.computes = [], purpose.reads
         return
