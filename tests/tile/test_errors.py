@@ -223,6 +223,7 @@ WRONG = {
     "transposed shape": HEAD + compute("tl.transpose(t, t)  # !TL-08") + HOST,
     "sort of two dimensions": HEAD + compute("tl.sort(t, i, t)  # !TL-08") + HOST,
     "block reduce": HEAD + compute("tl.block_reduce_sum(b[:16], a)  # !TL-08") + HOST,
+    "three blocks": HEAD + compute("tl.gather_blocks(b[:24], a, i[:3])  # !TL-21") + HOST,
     # ---- TL-09: types the hardware has
     "exp of whole numbers": HEAD + compute("tl.exp(i, i)  # !TL-09") + HOST,
     "tanh of half": HEAD + compute("tl.tanh(h, h)  # !TL-09") + HOST,
@@ -283,7 +284,7 @@ def test_each_error_has_its_rule_and_line(text: str) -> None:
 
 def test_the_rules_of_the_frontend_are_all_tried() -> None:
     tried = {rule for text in WRONG.values() for rule, _ in expected(text)}
-    assert tried == {f"TL-{n:02}" for n in (*range(1, 10), 14, 15, 16, 18, 19)}
+    assert tried == {f"TL-{n:02}" for n in (*range(1, 10), 14, 15, 16, 18, 19, 21)}
 
 
 MANY = (

@@ -298,6 +298,7 @@ WRONG = {
     "unwritten output": ("TL-13", 6, "with tl.copyin():\n    tl.load(y, a[:n])"),
     "beyond the buffer": ("TL-16", 6, "with tl.copyin():\n    tl.load(x, a[:n + 60])"),
     "before the buffer": ("TL-16", 6, "with tl.copyin():\n    tl.load(x, a[:n - 9])"),
+    "filled before the buffer": ("TL-16", 6, "with tl.compute():\n    tl.fill(a[:n - 9], 0.0)"),
     "element outside": ("TL-16", 6, "with tl.compute():\n    tl.insert_scalar(a, n + 64, 1.0)"),
     "beyond the tensor": ("TL-16", 6, "with tl.copyin():\n    tl.load(x + 1, a[:n])"),
     "before the tensor": ("TL-16", 6, "with tl.copyin():\n    tl.load(x - n, a[:n])"),

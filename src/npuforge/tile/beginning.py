@@ -23,9 +23,9 @@ from npuforge.tile.kernels import ELEMENT_TYPES, typed_kernel
 from npuforge.tile.parse import constructs, functions
 from npuforge.tile.source import NOWHERE, Finding, Findings, TileError
 
-# What the host's numbers decide: how far apart and how long things are.
-_LENGTHS = "TL-08"
-_LATER = frozenset({_LENGTHS, "TL-11", "TL-16"})
+# What the host's numbers decide: how far apart and how long things are, and how many blocks.
+_LATER = frozenset({"TL-08", "TL-11", "TL-16"})
+_BLOCKS = "TL-21"
 _MOVED = re.compile(r"\btl\.(?:load|store)\((\w+)[^,]*, (\w+)")
 _READ = re.compile(r"\btl\.load_scalar\((\w+)")
 _BUFFER = re.compile(r"^ +(\w+) = tl\.alloc_ub\(.*dtype=tl\.(\w+)", re.MULTILINE)
@@ -60,7 +60,7 @@ def in_kernel(text: str, tensors: Mapping[str, Tensor], chip: Mapping[str, int])
     kernel = typed_kernel(function, parameters, facts, {}, findings)
     found = findings.all()
     if found:  # nothing is known of what follows from an operation that may be right
-        return list(takewhile(lambda one: one.rule != _LENGTHS, found))
+        return list(takewhile(lambda one: one.rule != _BLOCKS, found))
     check_kernel(kernel, findings)
     return [one for one in findings.all() if one.rule not in _LATER]
 

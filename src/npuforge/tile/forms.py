@@ -363,14 +363,14 @@ def _gather_blocks(call: OpCall) -> Op:
         if tile.rank not in (1, 2) or not _whole_rows(tile, facts):
             raise call.scope.refuse("TL-08", tile.span, "blocks are those of whole rows")
     if not facts.multiple_of(dst.shape[-1], lanes):
-        raise call.scope.refuse("TL-08", dst.span, f"rows of the result are {lanes} elements each")
+        raise call.scope.refuse("TL-21", dst.span, f"rows of the result are {lanes} elements each")
     count = reduce(mul, dst.shape)
     if not facts.equal(mul(index.shape[0], Const(lanes)), count):
         raise call.scope.refuse(
             "TL-08", call.node, f"{_shape(dst)} are not {_shape(index)} blocks of {lanes} elements"
         )
     if not facts.multiple_of(index.shape[0], 8):
-        raise call.scope.refuse("TL-08", index.span, "blocks are gathered by eights")
+        raise call.scope.refuse("TL-21", index.span, "blocks are gathered by eights")
     return call.op((dst,), (src, index))
 
 

@@ -117,10 +117,10 @@ class _Core:
         return self._tile(view).read(view, self.scalars)
 
     def _extents(self, view: View) -> tuple[int, ...]:
+        self._tile(view).index(view, self.scalars)  # refuses negative extents
         return tuple(self.scalars.whole(extent) for extent in view.shape)
 
     def _region(self, pointer: Pointer, view: View, strides: tuple[Expr, ...]) -> Region:
-        self._tile(view).index(view, self.scalars)  # refuses negative extents
         steps = tuple(self.scalars.whole(stride) for stride in strides)
         return Region(self.scalars.whole(pointer.offset), self._extents(view), steps)
 
