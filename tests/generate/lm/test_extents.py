@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import pytest
 
-from npuforge.generate.lm.extents import shapes_in, strange
+from npuforge.generate.lm.extents import numbers_in, shapes_in, strange, strange_number
 from npuforge.generate.lm.guide import Guide
 
 _ASKED = """\
@@ -64,3 +64,28 @@ def op_host(
     assert guide.line(answer + "    op[1](xa, na * nb, y0)\n").keep
     refused = guide.line(answer + "    op[1](xa, na * nb * nb, y0)\n")
     assert (refused.keep, refused.reason) == (False, "no tensor of op has na * nb * nb elements")
+
+
+_FIXED = """\
+xa: float32[na, 96, 256]
+where na=3
+v0 = slice.Tensor(xa, 1, 5, 90, 2): float32[na, 43, 256]
+return v0
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("    last = min(first + per_core, 11008)", None),
+        ("    last = min(first + per_core, 110084)", 110084),
+        (
+            "            tl.load(xa + i0 * 24576 + start * 2 * cols, xa_in[:n, :], stride=cols)",
+            None,
+        ),
+        ("            tl.store(y + i0 * 16384 + start * 256, y_out[:n, :], stride=256)", 16384),
+        ("            tl.mul(v0[:m], xa_in[:m], 16384)", None),
+    ],
+)
+def test_numbers_that_no_tensor_has(line: str, found: int | None) -> None:
+    assert strange_number(line, numbers_in(_FIXED)) == found

@@ -152,3 +152,31 @@ def test_only_what_changes_nothing_needs_no_instruction(factor: str, fine: bool)
     program += "            tl.exp(v0[:m], xa_in[:m])\n            tl.cast(y_out[:m], v0[:m])\n"
     said = Meaning.read(f"{asked}return v1\n").of(program)
     assert (said is None) == fine
+
+
+_RANGED = """\
+xa: int32[na]
+xb: int32[na]
+where na=64
+v0 = arange.start_step(3, 67): int64[64]
+v1 = remainder.Tensor(xa, xb): int32[na]
+return v0, v1
+"""
+
+
+@pytest.mark.parametrize(
+    ("lines", "reason"),
+    [
+        (("tl.iota(t0[:m], start, 1)", "tl.add(v0[:m], t0[:m], 3)"), None),
+        (("tl.iota(t0[:m], start, 1)", "tl.add(v0[:m], t0[:m], 67)"), "67.0 is no number of"),
+        (("# v1 = r", "tl.cast(t0[:m], xa_in[:m])", "tl.cast(t1[:m], xb_in[:m])",
+          "tl.div(t2[:m], t0[:m], t1[:m])"), None),
+        (("# v1 = r", "tl.cast(t0[:m], xa_in[:m])", "tl.cast(t1[:m], xa_in[:m])",
+          "tl.div(t2[:m], t0[:m], t1[:m])"), "v1 is not xa over itself"),
+    ],
+)  # fmt: skip
+def test_ends_of_ranges_and_operands_that_are_the_same(
+    lines: tuple[str, ...], reason: str | None
+) -> None:
+    said = Meaning.read(_RANGED).of("def op():\n" + "".join(f"    {line}\n" for line in lines))
+    assert said == reason if reason is None else said is not None and said.startswith(reason)

@@ -126,7 +126,7 @@ class Flow:
                 yield Step(value, replace(self._held[buffer], order=order), whole=True)
                 self._about = None if value == self._about else self._about
             elif self._about is not None and self._is_for_it(name, buffer, _names(read)):
-                yield Step(self._about, self._held[buffer], whole=False)
+                yield Step(self._about, replace(self._held[buffer], order=order), whole=False)
 
     def _is_for_it(self, instruction: str, buffer: str, read: set[str]) -> bool:
         """Whether what an instruction computes is for the value that was quoted last, and not for

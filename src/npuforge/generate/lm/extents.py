@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from itertools import combinations
+from math import prod
 
 from npuforge.generate.lm.quoted import lines_of, stored
 
@@ -19,6 +21,10 @@ Shapes = Mapping[str, list[Counter[str]]]
 _SYMBOL = re.compile(r"\bn[a-z]{1,2}\b")
 _PRODUCT = re.compile(r"(?<![.\w])n[a-z]{1,2}\b(?: \* n[a-z]{1,2}\b)*")
 _TYPE = re.compile(r"\w+\[([^\[\]]*)\]")
+_END = re.compile(r"^ +last = min\(first \+ per_core, (\d+)\)$")
+_PLACE = re.compile(r"^ +tl\.(?:load|store)\((\w+ \+ [^,]*),")
+_FACTOR = re.compile(r"\* (\d+)\b")
+_NUMBER = re.compile(r"(?<![\w.])\d+(?![\w.])")
 _ROOM = re.compile(r"w\d+")  # memory between kernels, of a shape of the program's own
 
 
@@ -46,3 +52,24 @@ def strange(line: str, names: Iterable[str], shapes: Shapes) -> str | None:
         if not any(counted <= shape for shape in known):
             return found[0]
     return None
+
+
+def numbers_in(asked: str) -> frozenset[int]:
+    """Whole numbers that elements of the question may be counted with: those of its lines, and
+    products of sizes that one shape has."""
+    found: set[int] = set()
+    for line in lines_of(asked).values():
+        found.update(map(int, _NUMBER.findall(line)))
+        for extents in _TYPE.findall(line):
+            sizes = [int(one) for one in _NUMBER.findall(extents)]
+            for count in range(2, len(sizes) + 1):
+                found.update(map(prod, combinations(sizes, count)))
+    return frozenset(found)
+
+
+def strange_number(line: str, known: Collection[int]) -> int | None:
+    """A number in a kernel's line that no tensor has as many elements as: where its cores end, or
+    where in memory something is."""
+    end, place = _END.match(line), _PLACE.match(line)
+    said = [end[1]] if end is not None else _FACTOR.findall(place[1]) if place is not None else []
+    return next((int(one) for one in said if int(one) not in known), None)

@@ -17,7 +17,7 @@ from npuforge.errors import NpuforgeError
 from npuforge.generate.lm.answer import program_in
 from npuforge.generate.lm.asked import Asked
 from npuforge.generate.lm.casts import DETOUR, idle, straight
-from npuforge.generate.lm.extents import Shapes, shapes_in, strange
+from npuforge.generate.lm.extents import Shapes, numbers_in, shapes_in, strange, strange_number
 from npuforge.generate.lm.fit import without_fits
 from npuforge.generate.lm.form import complete
 from npuforge.generate.lm.grammar import ENDED, THINK
@@ -27,9 +27,11 @@ from npuforge.generate.lm.intent import Intent
 from npuforge.generate.lm.joins import counting, counts
 from npuforge.generate.lm.literals import renumbered, unknown_numbers
 from npuforge.generate.lm.meaning import SHARED, Meaning
+from npuforge.generate.lm.orders import kept
 from npuforge.generate.lm.outline import Outline, is_number, is_said, outline_in
 from npuforge.generate.lm.quoted import ALLOCATION, MARK, about, indentation, is_quote
 from npuforge.generate.lm.settled import settled
+from npuforge.generate.lm.shifted import shifted
 from npuforge.generate.lm.task import OPERATOR
 from npuforge.generate.lm.wide import by_mask
 from npuforge.lower.compiler import lower
@@ -72,6 +74,7 @@ class Guide:
     _known: Asked = field(init=False)
     _chip: dict[str, int] = field(init=False)
     _shapes: Shapes = field(init=False)
+    _sizes: frozenset[int] = field(init=False)
     _meaning: Meaning = field(init=False)
     _said: dict[tuple[tuple[str, ...], str], Advice] = field(init=False, default_factory=dict)
 
@@ -79,6 +82,7 @@ class Guide:
         object.__setattr__(self, "_known", Asked.read(self.asked))
         object.__setattr__(self, "_chip", chip_constants(self.soc))
         object.__setattr__(self, "_shapes", shapes_in(self.asked))
+        object.__setattr__(self, "_sizes", numbers_in(self.asked))
         object.__setattr__(self, "_meaning", Meaning.read(self.asked, self.soc))
 
     def line(self, answer: str) -> Advice:
@@ -121,6 +125,8 @@ class Guide:
         begun = last in outline_in(before)
         if begun and (joined := outline.joining(last, self._meaning)) is not None:
             return Advice(keep=False, then=f"{joined}\n", reason="not what is joined")
+        if begun and (sorting := kept(last, self._meaning)) is not None:
+            return Advice(keep=False, then=f"{sorting}\n", reason="nothing says how many are kept")
         said = outline.thought(last, self._meaning)
         if said is None and (count := outline.counting(last, self._meaning)) is not None:
             return Advice(keep=False, then=f"{count}\n{last}\n", reason="elements to count")
@@ -162,7 +168,13 @@ class Guide:
         instead = intent.instead(program, last, heads[-1][0], self._meaning)
         if instead is not None:
             return Advice(keep=False, then=f"{instead}\n", reason="not what comes next")
-        if not heads[-1][0].endswith(SHARED) and (number := unknown_numbers(last, self._meaning)):
+        apart = heads[-1][0].endswith(SHARED)
+        if not apart and (size := strange_number(last, self._sizes)) is not None:
+            return Advice(keep=False, reason=f"no tensor has {size} elements")
+        right = shifted(program, last, self._meaning)
+        if right is not None:
+            return Advice(keep=False, then=f"{right}\n", reason="bits are not moved so")
+        if not apart and (number := unknown_numbers(last, self._meaning)):
             body = program.rpartition(f"def {heads[-1][0]}(")[2]
             right = renumbered(body, last, self._meaning)
             then = f"{right}\n" if right is not None else ""

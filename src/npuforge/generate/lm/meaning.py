@@ -48,7 +48,7 @@ _PICKING = re.compile(
 )
 _PICKED = re.compile(r"^(?:slice|select)\b")
 _SEVERAL = re.compile(r"\): \w+\[.*\] \w+\[")  # results of one operation, each computed its own way
-_SHIFTS, _BITS = re.compile("shift"), 32  # of the type that bits are moved in
+_RAISED, _BITS = re.compile(r"^(?:__i?l|bitwise_left_)shift"), 32  # that bits are moved in
 _NUMBER = re.compile(r"-?\d+(?:\.\d*)?(?:e[-+]?\d+)?")
 VIEW = "view"  # any of them
 _HEAD = re.compile(r"^def (\w+)\(")
@@ -59,6 +59,8 @@ _ORDERED = frozenset({"sub", "div", "pow", "floor_mod", "select"})
 _SIZE = re.compile(r"(\w+)=(\d+)")
 _IDLE = {"mul.Tensor": 1.0, "div.Tensor": 1.0, "add.Tensor": 0.0, "sub.Tensor": 0.0}
 _CONSTANT = re.compile(r"^(?:full|scalar_tensor)$")
+_QUOTIENT = "div"
+_END = re.compile(r"(?<=arange\.start_step\()([^,]+), [^,)]+")
 _CAST, _RANGE, _ITEM = "_to_copy", "arange", "getitem"
 _SHORT = re.compile(r": b?float16\[[^\]]*\]$")
 # Views of all elements in their order.
@@ -225,6 +227,8 @@ class Meaning:
             return f"{value} is not made of {strangers[0]}"
         if (said := not_deviations(step, self.operations, self.operands)) is not None:
             return said
+        if self._is_over_itself(step):
+            return f"{value} is not {min(step.made.leaves)} over itself"
         between = self.between_leaves(step)
         if between is None:
             return None
@@ -237,6 +241,14 @@ class Meaning:
         if rounded := [one for one in between if one != value and self._is_cast_back(one)]:
             return f"{value} is made of {rounded[0]}, in fewer digits"
         return self._spoken(between, step)
+
+    def _is_over_itself(self, step: Step) -> bool:
+        """Whether one of two operands was divided by itself, for what is no quotient of theirs."""
+        order, operands = step.made.order, set(self.operands[step.value])
+        if len(order) != 2 or order[0] != order[1] or len(order[0]) != 1 or len(operands) < 2:
+            return False
+        quotient = self.operations[step.value].startswith(_QUOTIENT)
+        return not quotient and order[0] <= operands and max(step.made.done)[1] == _QUOTIENT
 
     def between_leaves(self, step: Step) -> list[str] | None:
         """The value and what it is made of, up to what was read for it; nothing where a part of
@@ -333,20 +345,36 @@ class Meaning:
         return first and second is not None and float(second) == _IDLE.get(self.operations[name])
 
     def numbers(self, between: Iterable[str]) -> set[float]:
-        """Numbers in the lines of values, and those that move bits up: a factor of two for each
-        place, and those between a narrow type and the wide one that it is computed in."""
+        """Numbers in the lines of values, and those that move bits up."""
         names = list(between)
-        found = set[float]().union(*(numbers_in(self.lines[name]) for name in names))
-        for name in (one for one in names if _SHIFTS.search(self.operations[one])):
-            spare = max(0, _BITS - dtypes.find(self.dtype(name)).bits)
-            moved = {one + spare for one in self.given([name])}
-            found |= {float(spare)} - {0.0} | {2.0**one for one in moved if one < _BITS}
-        return found
+        found = set[float]().union(*(numbers_in(self._without_end(name)) for name in names))
+        moved = [one for name in names if (one := self.raised(name)) is not None]
+        return found.union(*moved)
+
+    def _without_end(self, name: str) -> str:
+        """A line without the number that a range does not reach."""
+        return _END.sub(r"\1", self.lines[name])
+
+    def raised(self, value: str) -> tuple[int, int] | None:
+        """By what a value is multiplied whose bits are moved up, and how far they come back down
+        where it is narrower than what it is computed in."""
+        if not _RAISED.match(self.operations.get(value, "")):
+            return None
+        spare = max(0, _BITS - dtypes.find(self.dtype(value)).bits)
+        places = [int(one) for one in self.given_to(value)[1:] if one.isdigit()]
+        moved = places[0] + spare if places else _BITS
+        return (2**moved, spare) if moved < _BITS - 1 else None
 
     def given(self, between: Iterable[str]) -> set[float]:
-        """Numbers that operations which need instructions are given as operands."""
-        named = (self.lines[name] for name in between if self.computes(name))
-        return {abs(float(one)) for line in named for one in _given(line) if _NUMBER.fullmatch(one)}
+        """Numbers that operations which need instructions are given as operands; those that move
+        bits up as they are computed with."""
+        found: set[float] = set()
+        for name in (one for one in between if self.computes(one)):
+            if (raised := self.raised(name)) is not None:
+                found.add(float(raised[0]))
+            else:
+                found |= {abs(float(one)) for one in self.given_to(name) if _NUMBER.fullmatch(one)}
+        return found
 
     def _constants(self, between: Iterable[str]) -> set[float]:
         """Numbers that values are."""
