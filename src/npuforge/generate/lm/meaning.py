@@ -59,6 +59,7 @@ _ORDERED = frozenset({"sub", "div", "pow", "floor_mod", "select"})
 _SIZE = re.compile(r"(\w+)=(\d+)")
 _IDLE = {"mul.Tensor": 1.0, "div.Tensor": 1.0, "add.Tensor": 0.0, "sub.Tensor": 0.0}
 _CONSTANT = re.compile(r"^(?:full|scalar_tensor)$")
+_BEGUN = frozenset({0.0})  # with which sums begin, whatever they are for
 _QUOTIENT = "div"
 _END = re.compile(r"(?<=arange\.start_step\()([^,]+), [^,)]+")
 _CAST, _RANGE, _ITEM = "_to_copy", "arange", "getitem"
@@ -406,7 +407,7 @@ class Meaning:
         if together and (undone := self._undone(between, found)) is not None:
             return f"{step.value} is made of {undone} too"
         own = [taught[operation].numbers for operation in operations]
-        strange = made.numbers - self.numbers(between).union(*(one or () for one in own))
+        strange = made.numbers - self.numbers(between).union(*(one or () for one in own), _BEGUN)
         if strange and None not in own:
             return f"{min(strange)} is no number of {operations[0]}"
         idle = not found and all(self.is_idle(name) for name in between if self.computes(name))
