@@ -42,14 +42,22 @@ def _folded(made: Rewriting, name: str, op: str, of: Argument, axis: int) -> Ref
 
 
 def var_mean(made: Rewriting, node: Node) -> bool:
-    """The mean, and the mean of the squares of what is left of it; another spread over the last
-    axes."""
+    """The mean, and the mean of the squares of what is left of it; another spread and the mean, each
+    by itself."""
     of, axes = node.args[0], node.args[1] if len(node.args) > 1 else None
     kind = made.kind(of)
-    plain = node.kwargs.get("correction") == 0 and node.kwargs.get("keepdim") is True
-    if not plain or not isinstance(axes, list) or kind.dtype != "float32" or not axes:
+    if not isinstance(axes, list) or kind.dtype != "float32" or not axes:
         return turned_fold(made, node)
-    name, folded = node.name, node.type
+    name, folded = node.name, next(one for one in node.types if one is not None)
+    if node.kwargs.get("correction") != 0 or node.kwargs.get("keepdim") is not True:
+        keeps = node.kwargs.get("keepdim") is True
+        spread = Node(f"{name}_var", "aten.var.correction", [of, axes], node.kwargs, [folded])
+        mean = Node(f"{name}_mean", "aten.mean.dim", [of, axes, keeps], {}, [folded])
+        for one in (spread, mean):
+            if not turned_fold(made, one):
+                made.put(one)
+        made.several[name] = [made.names.get(one.name, one.name) for one in (spread, mean)]
+        return True
     mean = Node(f"{name}_mean", "aten.mean.dim", [of, axes, True], {}, [folded])
     if not turned_fold(made, mean):
         made.put(mean)
