@@ -42,8 +42,8 @@ def _folded(made: Rewriting, name: str, op: str, of: Argument, axis: int) -> Ref
 
 
 def var_mean(made: Rewriting, node: Node) -> bool:
-    """The mean, and the mean of the squares of what is left of it; another spread and the mean, each
-    by itself."""
+    """The mean, and the mean of the squares of what is left of it; another spread and the mean,
+    each by itself."""
     of, axes = node.args[0], node.args[1] if len(node.args) > 1 else None
     kind = made.kind(of)
     if not isinstance(axes, list) or kind.dtype != "float32" or not axes:
