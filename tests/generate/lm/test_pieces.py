@@ -14,9 +14,11 @@ from npuforge.generate import generate
 from npuforge.generate.live import LiveModule
 from npuforge.generate.lm.checked import is_right
 from npuforge.generate.lm.form import plain
+from npuforge.generate.lm.kinds import ITEM
 from npuforge.generate.lm.model import TEMPLATE, ModelFile
 from npuforge.generate.lm.pieces import Piece, assembled, pieces, program_of, wanted
 from npuforge.generate.lm.sampling import Drawn, Sample, Sampling, Watch
+from npuforge.generate.lm.simpler import RULES
 from npuforge.generate.lm.task import canonical, task_text
 from npuforge.generate.lm.writer import LmWriter
 from npuforge.plan import planner
@@ -89,6 +91,7 @@ FUNCTIONS: dict[str, Function] = {
     "turned": lambda x, y: (x[:, :, None] * y[:, None, :]).amax(1),
     "crossed": lambda x, y: torch.linalg.cross(x[:, :3], y[:, :3]).sum(-1),
     "running": lambda x, y: torch.cumsum(x * y, 0) / 2.0,
+    "trimmed": lambda x, y: (x * y).sort(-1).values[:, 3:-3].mean(-1),
     "masked": lambda x, y: torch.where(torch.arange(x.shape[1]) < 5, x, y).mean(-1),
 }
 
@@ -196,6 +199,32 @@ def test_the_interpreter_tells_right_from_wrong() -> None:
     assert is_right(right, graph)
     assert not is_right(right.replace("tl.mul(", "tl.sub("), graph)
     assert not is_right("no program", graph)
+
+
+def test_a_row_that_does_not_fit_is_not_right() -> None:
+    given = [torch.rand(2, 60_000), torch.rand(2, 60_000)]
+    with LiveModule(Applied(FUNCTIONS["rows"]), given, "wide") as module:
+        wide, _ = canonical(module.graph)
+    with _module("rows") as module:
+        narrow, _ = canonical(module.graph)
+    in_rows = _planned(narrow)
+    assert is_right(in_rows, narrow)
+    assert not is_right(in_rows, wide)
+    assert is_right(_planned(wide), wide)
+
+
+def test_what_is_folded_must_not_be_empty() -> None:
+    with _module("trimmed") as module:
+        graph, _ = canonical(module.graph)
+    conditions = [one for part in pieces(graph, (1,)) for one in part.demands]
+    assert conditions == ["nb - 6 >= 1"]
+
+
+def test_what_is_made_simpler_are_operations_of_pytorch() -> None:
+    for name in RULES:
+        if name != ITEM:
+            _, operation, overload = name.split(".")
+            assert hasattr(getattr(torch.ops.aten, operation), overload), name
 
 
 TOLD = ModelFile(Path("told.gguf"), {TEMPLATE: "{{ messages[1].content }}"})

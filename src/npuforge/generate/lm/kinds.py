@@ -48,11 +48,15 @@ def is_each(word: str) -> bool:
     return not any(form.match(word) for form in (_FOLDS, _MOVES, TAKEN))
 
 
+def folds(node: Node) -> bool:
+    return _FOLDS.match(node.word) is not None
+
+
 def kind_of(node: Node, types: Mapping[str, TensorType]) -> Kind:
     moved = _MOVES.match(node.word) or TAKEN.match(node.word)
     if moved or len(node.types) != 1 or node.op == ITEM:
         return "other"
-    if _FOLDS.match(node.word):
+    if folds(node):
         return "folded"
     return "elements" if _meeting(node, types) == node.type.shape else "other"
 

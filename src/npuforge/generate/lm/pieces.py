@@ -19,11 +19,13 @@ from npuforge.errors import NpuforgeError
 from npuforge.generate.lm.asked import Asked
 from npuforge.generate.lm.divided import divided
 from npuforge.generate.lm.form import complete
+from npuforge.generate.lm.kinds import folds
 from npuforge.generate.lm.quoted import stored
 from npuforge.generate.lm.simpler import simpler
 from npuforge.generate.lm.task import OPERATOR, canonical, task_text
 from npuforge.lower.compiler import lower
 from npuforge.spec.graph import Graph
+from npuforge.spec.size import Size
 from npuforge.tile.parse import KERNEL_DECORATOR, LANGUAGE_IMPORT
 
 _HOST = f"{OPERATOR}_host"
@@ -38,7 +40,7 @@ class Piece(msgspec.Struct, frozen=True, kw_only=True):
     tensors: dict[str, str]  # those it reads and those it leaves, by their names in the part
     extents: dict[str, str]
     rooms: dict[str, str]  # what it leaves: the shape and type that a room for it has
-    same: list[str]  # conditions on extents of the whole
+    demands: dict[str, str]  # conditions on extents of the whole, and why they must hold
     pieces: list[Piece] = []  # where the part is too hard, too
 
     @property
@@ -76,11 +78,23 @@ def pieces(graph: Graph, most: Sequence[int] = (12, 1)) -> list[Piece]:
                 tensors={**names.sources, **dict(zip(outputs, fresh, strict=True))},
                 extents=back,
                 rooms=rooms,
-                same=[f"{one} == {other}" for one, other in same],
+                demands=_demands(own, same, back),
                 pieces=pieces(own, most[1:]),
             )
         )
     return found or pieces(whole, most[1:])
+
+
+def _demands(
+    part: Graph, same: Sequence[tuple[str, str]], extents: Mapping[str, str]
+) -> dict[str, str]:
+    """What holds for extents of the part whatever they are, and not for what they are in the whole:
+    of a difference there may be nothing left."""
+    found = {f"{one} == {other}": "tensors that meet are of one size" for one, other in same}
+    if any(folds(node) for node in part.nodes):
+        empty = [one for one in extents.values() if not Size.parse(one).is_positive]
+        found |= {f"{one} >= 1": "what is folded has elements" for one in empty}
+    return found
 
 
 def _shape(extents: Sequence[str]) -> str:
@@ -181,7 +195,7 @@ def _placed(
         own: outputs.get(whole, _room(whole) if whole[0] == "v" else whole)
         for own, whole in part.tensors.items()
     }
-    lines = [f'    tl.require({one}, "tensors that meet are of one size")' for one in part.same]
+    lines = [f'    tl.require({one}, "{why}")' for one, why in part.demands.items()]
     lines += [f"    {names[name]} = {part.extents[name]}" for name in made if name in part.extents]
     for statement in host.body:
         if not _says_shapes(statement):

@@ -65,7 +65,7 @@ def _add(made: Rewriting, node: Node) -> None:
     if node.types and node.types[0] is not None and node.types[0].dtype in _SMALL_WHOLE:
         node = _of_type(node, _SMALL_WHOLE[node.types[0].dtype])
     made.see_roll(node)
-    rule = _RULES.get(node.op)
+    rule = RULES.get(node.op)
     if rule is None or not rule(made, node):
         made.put(node)
 
@@ -84,7 +84,7 @@ def _of_type(node: Node, dtype: str) -> Node:
     return replace(node, kwargs=named, types=types)
 
 
-_RULES: Mapping[str, Callable[[Rewriting, Node], bool]] = {
+RULES: Mapping[str, Callable[[Rewriting, Node], bool]] = {
     "aten.copy.default": copy,
     "aten.slice_scatter.default": slice_scatter,
     "aten.index_select.default": index_select,
@@ -93,7 +93,7 @@ _RULES: Mapping[str, Callable[[Rewriting, Node], bool]] = {
     "aten.mul.Tensor": multiplied,
     "aten.hypot.default": hypot,
     "aten.median.dim": median,
-    "aten.softmax.default": softmax,
+    "aten._softmax.default": softmax,
     "aten._log_softmax.default": softmax,
     "aten.cat.default": join,
     "aten.var_mean.correction": var_mean,

@@ -8,6 +8,6 @@ of outputs are undefined until written, and using an undefined one is an error; 
 outside a buffer or tensor, an output left incomplete, and cores that touch the same elements.
 """
 
-from npuforge.tile.interpret.hosts import interpret
+from npuforge.tile.interpret.hosts import interpret, require_sizes
 
-__all__ = ["interpret"]
+__all__ = ["interpret", "require_sizes"]

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -50,10 +51,23 @@ def interpret(
     return {tensor.name: host.result(tensor) for tensor in program.host.outputs}
 
 
+def require_sizes(
+    program: TileProgram, shapes: Mapping[str, tuple[int, ...]], soc: str = "910b2"
+) -> None:
+    """Raise `UsageError` where the host refuses inputs of these shapes. No kernel is run, and no
+    tensor needed; attributes have their defaults."""
+    host = _Host(program.host, chip_constants(soc), runs=False)
+    host.shapes |= shapes
+    host.begin({})
+    host.block(program.host.body)
+
+
 @dataclass(slots=True)
 class _Host:
     host: Host
     chip: Mapping[str, int]
+    runs: bool = True  # kernels, besides what is computed for them
+    shapes: dict[str, tuple[int, ...]] = field(default_factory=dict)
     tensors: dict[str, GlobalTensor] = field(default_factory=dict)
     scalars: Scalars = field(init=False)
 
@@ -64,12 +78,12 @@ class _Host:
         if isinstance(leaf, Chip):
             return self.chip[leaf.what]
         assert isinstance(leaf, Shape), leaf
-        held = self.tensors[leaf.tensor]
+        shape = self.shapes[leaf.tensor]
         if leaf.axis is None:
-            return held.data.size
-        if not -len(held.shape) <= leaf.axis < len(held.shape):
-            raise UsageError(f"{leaf.tensor!r} has no axis {leaf.axis}: its shape is {held.shape}")
-        return held.shape[leaf.axis]
+            return math.prod(shape)
+        if not -len(shape) <= leaf.axis < len(shape):
+            raise UsageError(f"{leaf.tensor!r} has no axis {leaf.axis}: its shape is {shape}")
+        return shape[leaf.axis]
 
     # ---- arguments ------------------------------------------------------------------------------
     def bind(self, inputs: Mapping[str, Any], attributes: Mapping[str, Number]) -> None:
@@ -83,18 +97,28 @@ class _Host:
         for tensor in self.host.inputs:
             if tensor.name not in inputs:
                 raise UsageError(f"input {tensor.name!r} is missing")
-            self.tensors[tensor.name] = self._input(tensor, inputs[tensor.name])
+            held = self._input(tensor, inputs[tensor.name])
+            self.tensors[tensor.name], self.shapes[tensor.name] = held, held.shape
+        self.begin(attributes)
+
+    def begin(self, attributes: Mapping[str, Number]) -> None:
+        """Attributes and outputs, once the shapes of the inputs are known."""
         for attribute in self.host.attributes:
             value = attributes.get(attribute.name, attribute.default)
             self.scalars.assign(attribute.name, 0, _attribute(attribute, value))
         for tensor in self.host.outputs:
             if tensor.role == "out":
-                self.tensors[tensor.name] = GlobalTensor.empty(tensor, self._shape(tensor))
+                self._make(tensor)
         for name, rank in self.host.ranks.items():
-            if len(self.tensors[name].shape) != rank:
+            if len(self.shapes[name]) != rank:
                 raise UsageError(
-                    f"{name!r} has the shape {self.tensors[name].shape}; it needs {rank} dimensions"
+                    f"{name!r} has the shape {self.shapes[name]}; it needs {rank} dimensions"
                 )
+
+    def _make(self, tensor: Tensor) -> None:
+        shape = self.shapes[tensor.name] = self._shape(tensor)
+        if self.runs:
+            self.tensors[tensor.name] = GlobalTensor.empty(tensor, shape)
 
     def _input(self, tensor: Tensor, value: Any) -> GlobalTensor:
         given = HostTensor.of(value)
@@ -106,7 +130,7 @@ class _Host:
 
     def _shape(self, tensor: Tensor) -> tuple[int, ...]:
         if isinstance(tensor.shape, SameShape):
-            return self.tensors[tensor.shape.tensor].shape
+            return self.shapes[tensor.shape.tensor]
         assert tensor.shape is not None, tensor
         shape = tuple(self.scalars.whole(extent) for extent in tensor.shape)
         if any(extent < 0 for extent in shape):
@@ -132,6 +156,8 @@ class _Host:
         cores = self.scalars.whole(launch.cores)
         if not 1 <= cores <= _MOST_CORES:
             raise failure("TL-18", launch.span, f"a launch on {cores} cores")
+        if not self.runs:
+            return
         pointers: dict[str, GlobalTensor] = {}
         arguments: dict[str, Number] = {}
         for parameter in launch.kernel.parameters:
@@ -147,7 +173,7 @@ class _Host:
 
     def _tensor(self, tensor: Tensor) -> GlobalTensor:
         if tensor.role == "workspace" and tensor.name not in self.tensors:
-            self.tensors[tensor.name] = GlobalTensor.empty(tensor, self._shape(tensor))
+            self._make(tensor)
         return self.tensors[tensor.name]
 
     def result(self, tensor: Tensor) -> HostTensor:
