@@ -367,7 +367,7 @@ def test_the_head_requires_all_shapes_that_there_are(factors: Written) -> None:
     assert found
     more = '    tl.require(xb.shape[0] == 1, "xb has shape (1, na)")\n'
     advice = Guide(factors.asked).line(f"{_answer(factors)}{before}{more}")
-    assert advice.reason == "the head requires all shapes that there are"
+    assert advice.reason == "the head has all shapes that there are"
 
 
 class Line(torch.nn.Module):

@@ -44,10 +44,10 @@ _KERNEL = f"@{KERNEL_DECORATOR}"
 _BEGINNING = f"{LANGUAGE_IMPORT}\n\n\n{_KERNEL}\n"
 _HEAD = re.compile(r"^def (\w+)\(([\w, ]*)\):$", re.MULTILINE)
 _PREPARED = re.compile(rf"^ +{MARK}def (\w+)\((.*)\)$", re.MULTILINE)
-_SHAPE = re.compile(r'^ +tl\.require\(.*"\w+ has shape ')
+_SHAPE = re.compile(r'^ +tl\.require\(.*"\w+ has shape |^ +\w+ = \w+\.shape\[')
 _HOST = f"def {OPERATOR}_host("
 _MOST_THOUGHTS = 60  # lines
-_REQUIRED = "the head requires all shapes that there are"
+_REQUIRED = "the head has all shapes that there are"
 
 
 @dataclass(frozen=True, slots=True)
