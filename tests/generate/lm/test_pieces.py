@@ -68,6 +68,25 @@ def _kept(x: torch.Tensor) -> torch.Tensor:
     return (x - mean) / spread
 
 
+def _sloped(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    rows, cols = torch.arange(x.shape[0])[:, None], torch.arange(x.shape[1])[None, :]
+    return torch.where(cols <= rows, x - (rows - cols) * 0.5, y)
+
+
+def _patches(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    images = torch.stack([x, y])[None]
+    return torch.nn.functional.unfold(images, 3, padding=1, stride=2)
+
+
+def _shuffled(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    images = (x + y)[:, :12].reshape(6, 2, 2, 3)[None, :4].reshape(1, 4, 2, 6)
+    return torch.nn.functional.pixel_shuffle(images, 2)
+
+
+def _neighbours(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    return torch.nn.functional.local_response_norm((x * y)[None], 3, alpha=0.5)
+
+
 FUNCTIONS: dict[str, Function] = {
     "rows": lambda x, y: (x * y).sum(-1, keepdim=True) * torch.softmax(x, -1),
     "columns": lambda x, y: (x - x.mean(0)) / (y.amax(1, keepdim=True) + 3.0),
@@ -92,6 +111,12 @@ FUNCTIONS: dict[str, Function] = {
     "crossed": lambda x, y: torch.linalg.cross(x[:, :3], y[:, :3]).sum(-1),
     "running": lambda x, y: torch.cumsum(x * y, 0) / 2.0,
     "trimmed": lambda x, y: (x * y).sort(-1).values[:, 3:-3].mean(-1),
+    "sloped": _sloped,
+    "patches": _patches,
+    "shuffled": _shuffled,
+    "neighbours": _neighbours,
+    "rolled": lambda x, y: torch.roll(x * y, (-2, 3), (0, 1)),
+    "rest of erf": lambda x, y: (torch.erfc(x) * torch.ones_like(x), torch.erfc(y.half())),
     "masked": lambda x, y: torch.where(torch.arange(x.shape[1]) < 5, x, y).mean(-1),
 }
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from npuforge.generate.lm.few_axes import in_few_axes
 from npuforge.generate.lm.grouped import Group, grouped
-from npuforge.generate.lm.part_shapes import Resized, met_in, named, without_views
+from npuforge.generate.lm.part_shapes import Resized, met_in, named, with_shapes, without_views
 from npuforge.spec.graph import Graph, Result, Source
 
 _MOST = 12  # operations of a part
@@ -43,7 +43,7 @@ def divided(graph: Graph, most: int = _MOST, least: int = 2) -> list[Part]:
     fresh = [result.name for result in graph.results if result.mutates is None]
     if not _updated_last(graph, parts) or len(set(fresh)) < len(fresh):
         return []
-    found = [_named(part, graph) for part in parts]
+    found = [_named(part, graph) or _named(with_shapes(part, graph), graph) for part in parts]
     return [] if None in found else [part for part in found if part is not None]
 
 

@@ -14,8 +14,10 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby, pairwise
 from typing import cast
 
+from npuforge.generate.lm.grouped import sizes_of
 from npuforge.generate.lm.kinds import kind_of
-from npuforge.spec.graph import Argument, Extent, Graph, Node, Ref, TensorType
+from npuforge.generate.lm.rewriting import lengths
+from npuforge.spec.graph import Argument, Graph, Node, Ref, TensorType
 from npuforge.spec.size import Size, product
 
 _ONE = Size.of(1)
@@ -27,6 +29,7 @@ def in_few_axes(part: Graph) -> Graph:
     axes = _Axes({source.name: source.type for source in part.sources})
     for source in part.sources:
         axes.places[source.name] = [axes.new() for _ in source.type.shape]
+    axes.alone |= _counted_in(part, axes)
     for node in part.nodes:
         if not axes.add(node):
             return part
@@ -37,6 +40,19 @@ def in_few_axes(part: Graph) -> Graph:
         return _rewritten(part, axes)
     except _UnfitError:
         return part
+
+
+def _counted_in(part: Graph, axes: _Axes) -> set[int]:
+    """The axes of tensors that are not read for which a number stands: they are there for it."""
+    read = {name for node in part.nodes for name in node.reads()}
+    said = {name for node in part.nodes for size in sizes_of(node) for name in size.names}
+    return {
+        place
+        for source in part.sources
+        if source.name not in read
+        for place, size in zip(axes.places[source.name], source.type.sizes, strict=True)
+        if size.names & said
+    }
 
 
 class _UnfitError(Exception):
@@ -291,11 +307,20 @@ def _fold(axes: _Axes, node: Node) -> list[int] | None:
     return [place for number, place in enumerate(places) if number not in gone]
 
 
-def _none(axes: _Axes, node: Node) -> list[int] | None:
-    """Of no operand."""
+def _alike(axes: _Axes, node: Node) -> list[int] | None:
+    """Of no operand, all elements the same."""
+    return [axes.new() for _ in node.type.shape]
+
+
+def _counted(axes: _Axes, node: Node) -> list[int] | None:
     found = [axes.new() for _ in node.type.shape]
     axes.alone |= set(found)
     return found
+
+
+def _selected(axes: _Axes, node: Node) -> list[int] | None:
+    """By a list of places along an axis."""
+    return _by_places(axes, node, _axis(node, 1, 0), node.args[2])
 
 
 def _axis(node: Node, place: int, usual: int) -> int | None:
@@ -364,15 +389,40 @@ def _new_look(how: _Rewriting, node: Node) -> list[Argument]:
 
 
 def _new_sizes(how: _Rewriting, node: Node) -> list[Argument]:
-    kind = how.type(node.name, node.type)
-    sizes = [_number(text, example) for text, example in zip(kind.extents, kind.shape, strict=True)]
+    sizes = lengths(how.type(node.name, node.type))
     place = 0 if node.word == "full" else 1
-    return [*node.args[:place], cast(Argument, sizes), *node.args[place + 1 :]]
+    return [*node.args[:place], sizes, *node.args[place + 1 :]]
 
 
-def _number(text: str, example: int) -> Argument:
-    known = Size.parse(text).known
-    return known if known is not None else Extent(text, example)
+def _taken(axes: _Axes, node: Node) -> list[int] | None:
+    """By a list of places along one axis, wherever it is."""
+    axis, by = _take(node)
+    return _by_places(axes, node, axis, by)
+
+
+def _by_places(axes: _Axes, node: Node, axis: int | None, by: Argument) -> list[int] | None:
+    found = list(axes.of(node.args[0]))
+    if axis is None or len(axes.of(by)) != 1 or axis >= len(found):
+        return None
+    axes.alone |= {found[axis], *axes.of(by)}
+    found[axis] = axes.of(by)[0]
+    return found
+
+
+def _take(node: Node) -> tuple[int, Ref | None]:
+    """The axis and the places; none where there are several axes."""
+    places = [(a, one) for a, one in enumerate(_several(node.args[1])) if one is not None]
+    axis, by = places[0]
+    return axis, by if len(places) == 1 and isinstance(by, Ref) else None
+
+
+def _new_taken(how: _Rewriting, node: Node) -> list[Argument]:
+    axis, by = _take(node)
+    now = how.axis(next(node.reads()), axis)
+    if now is None or by is None:
+        raise _UnfitError
+    given: list[Argument] = [None] * now
+    return [node.args[0], cast(Argument, [*given, by])]
 
 
 _FOLDED_AT: Mapping[str, int] = {
@@ -389,7 +439,7 @@ _FOLDED_AT: Mapping[str, int] = {
     "var_mean.correction": 1,
     "linalg_vector_norm.default": 2,
 }
-_FROM_FIRST = ("select.int", _SLICE, "cat.default")
+_FROM_FIRST = ("select.int", _SLICE, "cat.default", "index_select.default")
 _SCANS = ("cumsum.default", "cumprod.default", "_softmax.default", "_log_softmax.default")
 _LOOKS = (
     "unsqueeze.default",
@@ -414,9 +464,11 @@ _RULES: Mapping[str, _Rule] = {
     "alias.default": _same,
     "getitem": _same,
     "expand.default": _expand,
-    "full.default": _none,
-    "scalar_tensor.default": _none,
-    "arange.start_step": _none,
+    "index.Tensor": _taken,
+    "index_select.default": _selected,
+    "full.default": _alike,
+    "scalar_tensor.default": _alike,
+    "arange.start_step": _counted,
 }
 _ARGUMENTS: Mapping[str, _Written] = {
     **dict.fromkeys(_FOLDED_AT, _new_folded),
@@ -430,5 +482,7 @@ _ARGUMENTS: Mapping[str, _Written] = {
     "squeeze.dims": _new_look,
     "squeeze.dim": _new_look,
     "expand.default": _new_sizes,
+    "index.Tensor": _new_taken,
+    "index_select.default": _new_axis,
     "full.default": _new_sizes,
 }

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import cast
 
 from npuforge.generate.lm.kinds import ITEM, TAKEN, Kind, is_beginning, is_free, kind_of
+from npuforge.generate.lm.rewriting import RANGE
 from npuforge.spec.graph import Argument, Extent, Graph, Node, TensorType
 from npuforge.spec.size import Size
 
@@ -101,7 +102,7 @@ def _joins(
 
 def _free(graph: Graph, types: Mapping[str, TensorType], most: int) -> set[str]:
     """Values that parts have each for themselves: looks, constants, and what has an extent that
-    nothing it is made of has."""
+    nothing it is made of has. Ranges are parts of their own where parts are the smallest."""
     nodes = {node.name: node for node in graph.nodes}
     found: dict[str, set[str]] = {}  # with the extents that are needed for each
     for node in graph.nodes:
@@ -109,6 +110,8 @@ def _free(graph: Graph, types: Mapping[str, TensorType], most: int) -> set[str]:
         known = {name for one in roots for size in types[one].sizes for name in size.names}
         needed = {name for size in sizes_of(node) for name in size.names}
         needed = needed.union(*(found[one] for one in node.reads() if one in found))
+        if most == 1 and node.op == RANGE:
+            continue  # who compares or moves by it has enough to do
         look = is_free(node, nodes) or is_beginning(node)
         look = look or (most > 1 and TAKEN.match(node.word) is not None)
         if look or not needed <= known:

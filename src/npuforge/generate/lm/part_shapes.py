@@ -53,6 +53,18 @@ def _without_view(part: Graph) -> Graph:
     )
 
 
+def with_shapes(part: Graph, whole: Graph) -> Graph:
+    """With tensors of the whole that are not read: the part counts in an extent of theirs that its
+    own tensors do not have."""
+    said = {name for node in part.nodes for size in sizes_of(node) for name in size.names}
+    sources = list(part.sources)
+    for name in sorted(said):
+        if all(name not in source.type.extents for source in sources):
+            having = [one for one in whole.sources if name in one.type.extents]
+            sources += sorted(having, key=lambda one: len(one.type.shape))[:1]
+    return replace(part, sources=sources)
+
+
 def met_in(part: Graph) -> dict[Size, str]:
     """Extents of tensors that meet, with those of what comes of it: they are the same numbers."""
     types = {source.name: source.type for source in part.sources}

@@ -11,6 +11,7 @@ from npuforge.spec.graph import Argument, Extent, Node, Ref, TensorType
 from npuforge.spec.size import Size
 
 RANGE = "aten.arange.start_step"
+_LOOKS = ("aten.unsqueeze.default", "aten.squeeze.dims", "aten.view.default")
 REMAINDERS = ("aten.remainder.Scalar", "aten.fmod.Scalar")
 
 
@@ -24,6 +25,8 @@ class Rewriting:
     names: dict[str, str] = field(default_factory=dict)  # of values that are others
     several: dict[str, list[str]] = field(default_factory=dict)  # values of what has many
     _ranges: dict[str, Node] = field(default_factory=dict)
+    _constants: dict[str, Argument] = field(default_factory=dict)
+    _looks: dict[str, Argument] = field(default_factory=dict)
     _rolls: dict[str, tuple[int, Node]] = field(default_factory=dict)
 
     def put(self, node: Node) -> str:
@@ -33,6 +36,10 @@ class Rewriting:
             self.types[node.name] = node.types[0]
         if node.op == RANGE:
             self._ranges[node.name] = node
+        if node.op in _LOOKS:
+            self._looks[node.name] = node.args[0]
+        if node.op == "aten.full.default":
+            self._constants[node.name] = node.args[1]
         return node.name
 
     def compute(
@@ -62,6 +69,16 @@ class Rewriting:
         found = self._rolls.get(argument.ref) if isinstance(argument, Ref) else None
         return found[0] if found is not None and found[1].op in REMAINDERS else None
 
+    def constant(self, argument: Argument) -> Argument:
+        """What all elements are, where that is known; a number is what it is."""
+        return self._constants.get(argument.ref) if isinstance(argument, Ref) else argument
+
+    def looked_at(self, argument: Argument) -> Argument:
+        """What has the same elements one after the other, before anyone looked at it otherwise."""
+        while isinstance(argument, Ref) and argument.ref in self._looks:
+            argument = self._looks[argument.ref]
+        return argument
+
     def range_of(self, argument: Argument) -> Node | None:
         return self._ranges.get(argument.ref) if isinstance(argument, Ref) else None
 
@@ -69,3 +86,9 @@ class Rewriting:
 def number(text: str, example: int) -> Argument:
     known = Size.parse(text).known
     return known if known is not None else Extent(text, example)
+
+
+def lengths(kind: TensorType) -> Argument:
+    """A shape as operations are given it."""
+    found = (number(*one) for one in zip(kind.extents, kind.shape, strict=True))
+    return cast(Argument, list(found))

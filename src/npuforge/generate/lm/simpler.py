@@ -3,8 +3,8 @@
 
 What PyTorch does in one step may be several to a kernel: a part of a tensor written over is a join
 of what is left of it and what is new, elements taken by a range are a slice, a softmax is a
-maximum, an exponential, a sum and a quotient. Several tensors are joined two by two, and what is
-folded over other axes than the last ones is turned first.
+maximum, an exponential, a sum and a quotient. Several tensors are joined two by two, what is
+padded is a join, and what is folded over other axes than the last ones is turned first.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from npuforge.generate.lm.kinds import ITEM
 from npuforge.generate.lm.rewriting import Rewriting
-from npuforge.generate.lm.simpler_elements import hypot, multiplied
+from npuforge.generate.lm.simpler_elements import hypot, multiplied, rest_of_erf
 from npuforge.generate.lm.simpler_folds import (
     item,
     softmax,
@@ -24,13 +24,13 @@ from npuforge.generate.lm.simpler_folds import (
 )
 from npuforge.generate.lm.simpler_moves import (
     copy,
-    index,
-    index_put,
-    index_select,
     join,
     median,
     slice_scatter,
+    turned,
 )
+from npuforge.generate.lm.simpler_takes import index, index_put, index_select
+from npuforge.generate.lm.simpler_windows import padded, window_mean
 from npuforge.spec.graph import Graph, Node, Ref
 
 _SMALL_WHOLE = {"uint16": "int32"}  # types that kernels do not have, and those that hold the same
@@ -92,6 +92,12 @@ RULES: Mapping[str, Callable[[Rewriting, Node], bool]] = {
     "aten.index_put.default": index_put,
     "aten.mul.Tensor": multiplied,
     "aten.hypot.default": hypot,
+    "aten.erfc.default": rest_of_erf,
+    "aten.permute.default": turned,
+    "aten.constant_pad_nd.default": padded,
+    "aten.avg_pool1d.default": window_mean,
+    "aten.avg_pool2d.default": window_mean,
+    "aten.avg_pool3d.default": window_mean,
     "aten.median.dim": median,
     "aten._softmax.default": softmax,
     "aten._log_softmax.default": softmax,

@@ -11,10 +11,27 @@ from npuforge.spec.graph import Argument, Node, Ref
 
 def multiplied(made: Rewriting, node: Node) -> bool:
     """By one: as it is."""
-    of, factor = node.args
-    if factor != 1 or not isinstance(of, Ref) or made.kind(of) != node.type:
+    for of, factor in (node.args, node.args[::-1]):
+        if made.constant(factor) == 1 and isinstance(of, Ref) and made.kind(of) == node.type:
+            made.names[node.name] = of.ref
+            return True
+    return False
+
+
+def rest_of_erf(made: Rewriting, node: Node) -> bool:
+    """What is left of one."""
+    of, kind = node.args[0], node.type
+    if made.kind(of) != kind:
         return False
-    made.names[node.name] = of.ref
+    wide = replace(kind, dtype="float32")
+    narrow = kind != wide
+    if narrow:
+        of = made.compute(f"{node.name}_wide", "_to_copy.default", [of], wide, dtype="float32")
+    erf = made.compute(f"{node.name}_erf", "erf.default", [of], wide)
+    name = f"{node.name}_left" if narrow else node.name
+    left = made.compute(name, "rsub.Scalar", [erf, 1], wide)
+    if narrow:
+        made.compute(node.name, "_to_copy.default", [left], kind, dtype=kind.dtype)
     return True
 
 

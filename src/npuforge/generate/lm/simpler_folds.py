@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import cast
 
-from npuforge.generate.lm.rewriting import Rewriting, number
+from npuforge.generate.lm.rewriting import Rewriting, lengths
 from npuforge.spec.graph import Argument, Node, Ref, TensorType
 
 _TURNED = 3  # axes of what is turned before it is folded
@@ -129,8 +129,7 @@ def _turned(made: Rewriting, name: str, of: Argument, order: list[int]) -> Ref:
 
 def _with_ones(made: Rewriting, name: str, of: Ref, kind: TensorType) -> Ref:
     """With axes of one element where some are missing."""
-    sizes = [number(text, one) for text, one in zip(kind.extents, kind.shape, strict=True)]
-    return made.compute(name, "view.default", [of, cast(Argument, sizes)], kind)
+    return made.compute(name, "view.default", [of, lengths(kind)], kind)
 
 
 def turned_scan(made: Rewriting, node: Node) -> bool:
