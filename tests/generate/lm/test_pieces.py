@@ -117,6 +117,14 @@ FUNCTIONS: dict[str, Function] = {
     "neighbours": _neighbours,
     "rolled": lambda x, y: torch.roll(x * y, (-2, 3), (0, 1)),
     "rest of erf": lambda x, y: (torch.erfc(x) * torch.ones_like(x), torch.erfc(y.half())),
+    "running logarithms": lambda x, y: torch.logcumsumexp(x * y, -1),
+    "looked up": lambda x, y: x[0].gather(0, (y[0] * 3.0).abs().to(torch.int64)) * y,
+    "size": lambda x, y: torch.linalg.vector_norm(x[0, 0] * y[0, 0]) + y,
+    "masked in the middle": lambda x, y: torch.where(
+        (x > 0.0)[:, None, :], y[None, :, :] * x[:, None, :], float("-inf")
+    ),
+    "groups": lambda x, y: torch.nn.functional.group_norm((x * y)[:, :12].reshape(3, 4, 6), 2),
+    "sunk": lambda x, y: torch.cat([x, y[0, :1, None].expand(6, 1)], 1).sum(-1),
     "masked": lambda x, y: torch.where(torch.arange(x.shape[1]) < 5, x, y).mean(-1),
 }
 

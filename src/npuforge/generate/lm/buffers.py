@@ -25,6 +25,8 @@ _SHAPES = {
 }
 _NAMED = re.compile(r"\w+")
 _PART = re.compile(r"\b(\w+)\[:(\w+)\]")
+_ROW, _SOME_ROWS = "cols", "n"
+_ALL = re.compile(r", (\w+)\[:\]")
 _FEW = 32  # elements that a buffer has which is there for one
 
 
@@ -51,13 +53,19 @@ def misshapen(line: str, purpose: Purpose, meaning: Meaning) -> str | None:
 
 
 def overrun(line: str, kernel: str) -> str | None:
-    """More of a buffer than one number, where it is there for one. What its block has behind it
-    nobody wrote."""
+    """More of a buffer than one number, where it is there for one: what its block has behind it
+    nobody wrote. Or as many elements of a row as there are rows."""
     sizes = dict(_ALLOCATED.findall(kernel))
     for buffer, extent in _PART.findall(line):
         size = sizes.get(buffer, "")
         if size.isdigit() and int(size) <= _FEW and not extent.isdigit():
             return f"{buffer} has no {extent} elements"
+        if size == _ROW and extent == _SOME_ROWS:
+            return f"{buffer} is a row, and not an element of each"
+    for buffer in _ALL.findall(line):
+        size = sizes.get(buffer, "")
+        if size.isdigit() and int(size) <= _FEW and re.search(rf"\({buffer}\[:1\],", kernel):
+            return f"{buffer} has one element"
     return None
 
 

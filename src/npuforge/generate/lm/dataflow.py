@@ -19,6 +19,7 @@ UNKNOWN = "?"  # what a kernel left that has names of its own
 # Instructions that change nothing but where, in which order, or as what elements are held.
 MOVING = frozenset({"cast", "copy", "broadcast", "transpose", "reverse", "fill"})
 
+_SPREAD = "spread"  # a sum with nothing: whole numbers are spread over rows in no other way
 _CALL = re.compile(r"^ +tl\.(\w+)\((.*)\)$")
 _SCALAR = re.compile(r"^ +(\w+) (?:[-+*/]|//)?= (.*)$")
 _LOOP = re.compile(r"^ +for (\w+) in (.*):$")
@@ -50,7 +51,13 @@ class Made:
     @property
     def instructions(self) -> list[str]:
         """In their order, those that compute something."""
-        return [name for _, name in sorted(self.done) if name not in MOVING]
+        done = (name for _, name in sorted(self.done) if name not in MOVING)
+        return ["add" if name == _SPREAD else name for name in done]
+
+    @property
+    def without_spreading(self) -> list[str]:
+        """Those that are not there for a shape alone."""
+        return [name for _, name in sorted(self.done) if name not in {*MOVING, _SPREAD}]
 
 
 _NOTHING = Made()
@@ -63,6 +70,7 @@ class Step:
     value: str
     made: Made
     whole: bool
+    by_nothing: bool = False  # whether it divided by what is filled with zero
 
 
 @dataclass(slots=True)
@@ -114,19 +122,30 @@ class Flow:
         if name == "compare":
             name = f"compare {given[-1].strip(chr(34))}"
         numbers = numbers_in(_NO_NUMBER.sub(" ", read))
+        if name == "add" and self._spreads(given):
+            name = _SPREAD
         self._count += 1
         made = self._read(read) | Made(done=frozenset({(self._count, name)}), numbers=numbers)
         operands = () if name in MOVING else given[len(targets) :]
-        order = tuple(self._read(one).leaves for one in operands)
+        read_each = [self._read(one) for one in operands]
+        order = tuple(one.leaves for one in read_each)
+        by_nothing = name == "div" and bool(read_each) and _is_nothing(read_each[-1])
         for target in targets:
             buffer = _first_name(target)
             self._note(target, made, added=buffer in _names(read))
             value = self._value(buffer)
             if value is not None:
-                yield Step(value, replace(self._held[buffer], order=order), whole=True)
+                yield Step(value, replace(self._held[buffer], order=order), True, by_nothing)
                 self._about = None if value == self._about else self._about
             elif self._about is not None and self._is_for_it(name, buffer, _names(read)):
-                yield Step(self._about, replace(self._held[buffer], order=order), whole=False)
+                yield Step(self._about, replace(self._held[buffer], order=order), False, by_nothing)
+
+    def _spreads(self, given: list[str]) -> bool:
+        """Whether a sum is there for its shape: one of its terms is filled with nothing, and it is
+        not the sum itself, as it is where many are added up."""
+        target, *terms = map(_first_name, given)
+        held = (self._held.get(term, _NOTHING) for term in terms)
+        return target not in terms and any(map(_is_nothing, held))
 
     def _is_for_it(self, instruction: str, buffer: str, read: set[str]) -> bool:
         """Whether what an instruction computes is for the value that was quoted last, and not for
@@ -174,6 +193,12 @@ class Flow:
         if found is None or found[1] == "fold":
             return None  # a fold is on the way to its value
         return found[0] if found[0] in self.names else None
+
+
+def _is_nothing(made: Made) -> bool:
+    """Whether a buffer is filled with zero and nothing else."""
+    filled = {name for _, name in made.done} - {"cast"} == {"fill"}
+    return filled and not made.leaves and made.numbers == {0.0}
 
 
 def numbers_in(text: str) -> frozenset[float]:

@@ -14,8 +14,9 @@ from typing import NamedTuple
 
 from npuforge.generate.lm.few_axes import in_few_axes
 from npuforge.generate.lm.grouped import Group, grouped
+from npuforge.generate.lm.kinds import ITEM
 from npuforge.generate.lm.part_shapes import Resized, met_in, named, with_shapes, without_views
-from npuforge.spec.graph import Graph, Result, Source
+from npuforge.spec.graph import Graph, Node, Result, Source
 
 _MOST = 12  # operations of a part
 
@@ -80,7 +81,7 @@ def _part(graph: Graph, group: Group, placed: Collection[str], shared: Set[str])
     asked = [result for result in graph.results if result.name in own]
     known = {result.name for result in asked}
     updated = {result.mutates for result in asked}
-    left = [Result(n.name) for n in inside if n.name in (own - known) & shared]
+    left = [Result(n.name) for n in _by_item(inside) if n.name in (own - known) & shared]
     return replace(
         graph,
         sources=[s for name, s in kinds.items() if name in read or (s.target or name) in updated],
@@ -88,6 +89,18 @@ def _part(graph: Graph, group: Group, placed: Collection[str], shared: Set[str])
         results=[*left, *asked],
         symbols=[],
     )
+
+
+def _by_item(nodes: Sequence[Node]) -> list[Node]:
+    """With the items of a value after it, the first one first."""
+    made = {node.name: place for place, node in enumerate(nodes)}
+
+    def order(node: Node) -> tuple[int, int]:
+        if node.op == ITEM and isinstance(node.args[1], int):
+            return made.get(next(node.reads()), made[node.name]), node.args[1]
+        return made[node.name], -1
+
+    return sorted(nodes, key=order)
 
 
 def _shared(graph: Graph, placed: Mapping[str, int]) -> set[str]:

@@ -12,6 +12,9 @@ from npuforge.generate.lm.rewriting import RANGE
 from npuforge.spec.graph import Argument, Extent, Graph, Node, TensorType
 from npuforge.spec.size import Size
 
+_JOIN = "cat"
+_FILLS = ("full", "expand")
+
 
 @dataclass
 class Group:
@@ -102,16 +105,18 @@ def _joins(
 
 def _free(graph: Graph, types: Mapping[str, TensorType], most: int) -> set[str]:
     """Values that parts have each for themselves: looks, constants, and what has an extent that
-    nothing it is made of has. Ranges are parts of their own where parts are the smallest."""
+    nothing it is made of has. Where parts are the smallest, ranges are parts of their own, and so
+    is what is joined."""
     nodes = {node.name: node for node in graph.nodes}
     found: dict[str, set[str]] = {}  # with the extents that are needed for each
+    joined = {name for node in graph.nodes if node.word == _JOIN for name in node.reads()}
     for node in graph.nodes:
         roots = [one for one in _roots(node, nodes, found) if one in types]
         known = {name for one in roots for size in types[one].sizes for name in size.names}
         needed = {name for size in sizes_of(node) for name in size.names}
         needed = needed.union(*(found[one] for one in node.reads() if one in found))
-        if most == 1 and node.op == RANGE:
-            continue  # who compares or moves by it has enough to do
+        if most == 1 and (node.op == RANGE or (node.word in _FILLS and node.name in joined)):
+            continue  # who compares, moves or joins by it has enough to do
         look = is_free(node, nodes) or is_beginning(node)
         look = look or (most > 1 and TAKEN.match(node.word) is not None)
         if look or not needed <= known:

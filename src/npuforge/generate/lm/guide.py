@@ -33,6 +33,7 @@ from npuforge.generate.lm.quoted import ALLOCATION, MARK, about, indentation, is
 from npuforge.generate.lm.settled import settled
 from npuforge.generate.lm.shifted import shifted
 from npuforge.generate.lm.task import OPERATOR
+from npuforge.generate.lm.whole_kernels import begins, direction
 from npuforge.generate.lm.wide import by_mask
 from npuforge.lower.compiler import lower
 from npuforge.tile import chip_constants
@@ -46,6 +47,7 @@ _HEAD = re.compile(r"^def (\w+)\(([\w, ]*)\):$", re.MULTILINE)
 _PREPARED = re.compile(rf"^ +{MARK}def (\w+)\((.*)\)$", re.MULTILINE)
 _SHAPE = re.compile(r'^ +tl\.require\(.*"\w+ has shape |^ +\w+ = \w+\.shape\[')
 _HOST = f"def {OPERATOR}_host("
+_BLOCK = "with tl."
 _MOST_THOUGHTS = 60  # lines
 _REQUIRED = "the head has all shapes that there are"
 
@@ -168,6 +170,8 @@ class Guide:
         instead = intent.instead(program, last, heads[-1][0], self._meaning)
         if instead is not None:
             return Advice(keep=False, then=f"{instead}\n", reason="not what comes next")
+        if (turned := direction(last, self._meaning)) is not None:
+            return Advice(keep=False, then=f"{turned}\n", reason="sorted the other way round")
         apart = heads[-1][0].endswith(SHARED)
         if not apart and (size := strange_number(last, self._sizes)) is not None:
             return Advice(keep=False, reason=f"no tensor has {size} elements")
@@ -199,7 +203,8 @@ class Guide:
         if not last.startswith(" "):
             return Advice(keep=False, reason="neither a kernel nor the host function")
         if is_quote(last):
-            return self._quote(last)
+            again = f"\n{last}\n" in kernel.rpartition(_BLOCK)[2].removesuffix(f"{last}\n")
+            return Advice(keep=False, reason="quoted already") if again else self._quote(last)
         if not heads or "\n\n" in kernel:
             return Advice(keep=False, reason="outside any kernel")
         # A kernel that is the same for many operators has names of its own.
@@ -216,9 +221,9 @@ class Guide:
     def _in_host(self, program: str, body: str, last: str, intent: Intent) -> Advice:
         head = self._known.head
         if not body and head is not None:
-            return Advice(then=head.partition("\n")[2] + counts(self._meaning))
+            return Advice(then=head.partition("\n")[2] + self._begun)
         if last == "):" and head is not None:
-            return Advice(then=head.partition("\n):\n")[2] + counts(self._meaning))
+            return Advice(then=head.partition("\n):\n")[2] + self._begun)
         if "\n):\n" not in f"\n{body}" or last == "):":
             return _FINE  # what it is called with cannot be known
         program = filled(program)
@@ -244,6 +249,11 @@ class Guide:
             said = strange(last, kernel[1], self._shapes)
             wrong = f"no tensor of {kernel[0]} has {said} elements" if said else None
         return _advice(wrong)
+
+    @property
+    def _begun(self) -> str:
+        """What a host function begins with that follows from the question."""
+        return counts(self._meaning) + begins(self._meaning)
 
     def _quote(self, last: str) -> Advice:
         return _given(last, self._known.lines.get(about(last)))

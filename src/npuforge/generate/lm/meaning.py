@@ -20,6 +20,7 @@ from types import MappingProxyType
 import msgspec
 
 from npuforge import dtypes
+from npuforge.generate.lm.bounds import not_bounds
 from npuforge.generate.lm.counted import Count, elements_of, extents_of
 from npuforge.generate.lm.dataflow import UNKNOWN, Flow, Made, Step, numbers_in
 from npuforge.generate.lm.deviations import not_deviations
@@ -228,6 +229,11 @@ class Meaning:
             return f"{value} is not made of {strangers[0]}"
         if (said := not_deviations(step, self.operations, self.operands)) is not None:
             return said
+        if step.by_nothing:
+            return f"{value} is divided by nothing"
+        operands, given = self.operands[value], self.given_to(value)
+        if (said := not_bounds(step, self.operations[value], operands, given)) is not None:
+            return said
         if self._is_over_itself(step):
             return f"{value} is not {min(step.made.leaves)} over itself"
         between = self.between_leaves(step)
@@ -400,8 +406,9 @@ class Meaning:
         # Where a range begins at nothing, or goes on by one, there is less to do.
         ranged = operations[0].startswith(_RANGE)
         exact = step.whole and len(operations) == 1 and not ranged
-        fits = found in ways if exact else _is_begun(found, ways, single=len(operations) == 1)
-        if not fits:
+        forms = (found, made.without_spreading)
+        single = len(operations) == 1
+        if not any(one in ways if exact else _is_begun(one, ways, single=single) for one in forms):
             return f"{operations[0]} is not done by {', '.join(found) or 'nothing'}"
         together = step.whole and len(operations) > 1
         if together and (undone := self._undone(between, found)) is not None:

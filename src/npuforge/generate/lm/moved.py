@@ -20,6 +20,8 @@ from npuforge.plan.ways import WAYS
 from npuforge.spec.size import Size, product
 
 _SELECT, _SLICE, _TURN = "select.int", "slice.Tensor", "permute"
+_COPY = "clone"
+_AS_THEY_ARE = ("float32", "int32")
 _ONE, _NONE = Size.of(1), Size.of(0)
 _SINGLE = """\
     with tl.copyin():
@@ -129,6 +131,8 @@ def moved(meaning: Meaning) -> Moved | None:
         return None
     if operation == _TURN:
         return _turned(given, result, meaning)
+    if operation == _COPY:
+        return _copied(given[0], result, meaning)
     if operation not in (_SELECT, _SLICE):
         return None
     if any("=" in one for one in given):
@@ -160,6 +164,16 @@ def moved(meaning: Meaning) -> Moved | None:
     if run == _ONE or not _fits(run, kind, meaning):
         return None
     return Moved(tensor, result, kind, rows, count, run, begins * run, step * run, apart)
+
+
+def _copied(tensor: str, result: str, meaning: Meaning) -> Moved | None:
+    """All of a tensor, in a type that kernels hold as it is."""
+    sizes = [size_of(one) for one in extents_of(meaning.lines[tensor])]
+    count = product(one for one in sizes if one is not None)
+    kind = meaning.dtype(tensor)
+    if kind not in _AS_THEY_ARE or None in sizes:
+        return None
+    return Moved(tensor, result, kind, _ONE, _ONE, count, _NONE, count, count)
 
 
 def _turned(given: list[str], result: str, meaning: Meaning) -> Moved | None:

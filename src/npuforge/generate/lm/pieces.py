@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import textwrap
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -24,12 +25,13 @@ from npuforge.generate.lm.quoted import stored
 from npuforge.generate.lm.simpler import simpler
 from npuforge.generate.lm.task import OPERATOR, canonical, task_text
 from npuforge.lower.compiler import lower
-from npuforge.spec.graph import Graph
+from npuforge.spec.graph import Graph, TensorType
 from npuforge.spec.size import Size
 from npuforge.tile.parse import KERNEL_DECORATOR, LANGUAGE_IMPORT
 
 _HOST = f"{OPERATOR}_host"
 _SHAPE = "has shape"
+_ROOM = "tl.workspace("
 _KERNEL = re.compile(rf"^@{KERNEL_DECORATOR}\ndef {OPERATOR}", re.MULTILINE)
 
 
@@ -41,6 +43,7 @@ class Piece(msgspec.Struct, frozen=True, kw_only=True):
     extents: dict[str, str]
     rooms: dict[str, str]  # what it leaves: the shape and type that a room for it has
     demands: dict[str, str]  # conditions on extents of the whole, and why they must hold
+    exists: list[str] = []  # extents of the whole without which there is nothing to leave
     pieces: list[Piece] = []  # where the part is too hard, too
 
     @property
@@ -79,6 +82,7 @@ def pieces(graph: Graph, most: Sequence[int] = (12, 1)) -> list[Piece]:
                 extents=back,
                 rooms=rooms,
                 demands=_demands(own, same, back),
+                exists=_may_be_empty(kinds[leaf] for leaf in leaves),
                 pieces=pieces(own, most[1:]),
             )
         )
@@ -95,6 +99,14 @@ def _demands(
         empty = [one for one in extents.values() if not Size.parse(one).is_positive]
         found |= {f"{one} >= 1": "what is folded has elements" for one in empty}
     return found
+
+
+def _may_be_empty(kinds: Iterable[TensorType]) -> list[str]:
+    """Extents that all of some values have, and that may be nothing."""
+    found = [
+        {e for e, n in zip(k.extents, k.sizes, strict=True) if not n.is_positive} for k in kinds
+    ]
+    return sorted(set.intersection(*found)) if found else []
 
 
 def _shape(extents: Sequence[str]) -> str:
@@ -197,10 +209,16 @@ def _placed(
     }
     lines = [f'    tl.require({one}, "{why}")' for one, why in part.demands.items()]
     lines += [f"    {names[name]} = {part.extents[name]}" for name in made if name in part.extents]
+    rooms: list[str] = []
+    work: list[str] = []
     for statement in host.body:
         if not _says_shapes(statement):
-            renamed = _Renamed(names).visit(statement)
-            lines += [f"    {line}" for line in ast.unparse(renamed).splitlines()]
+            text = ast.unparse(_Renamed(names).visit(statement))
+            (rooms if _ROOM in text else work).append(text)
+    if part.exists:
+        condition = " and ".join(f"{one} >= 1" for one in part.exists)
+        work = [f"if {condition}:", *(textwrap.indent(one, "    ") for one in work)]
+    lines += textwrap.indent("\n".join([*rooms, *work]), "    ").splitlines()
     return _KERNEL.sub(lambda one: f"{one[0]}_{prefix}", kernels), list(dict.fromkeys(lines))
 
 

@@ -27,7 +27,7 @@ class Rewriting:
     _ranges: dict[str, Node] = field(default_factory=dict)
     _constants: dict[str, Argument] = field(default_factory=dict)
     _looks: dict[str, Argument] = field(default_factory=dict)
-    _rolls: dict[str, tuple[int, Node]] = field(default_factory=dict)
+    _rolls: dict[str, tuple[int | Extent, Node]] = field(default_factory=dict)
 
     def put(self, node: Node) -> str:
         """A node as it is."""
@@ -57,14 +57,14 @@ class Rewriting:
         number = node.args[1] if len(node.args) > 1 else None
         counted = self._ranges.get(before)
         if node.op == "aten.add.Tensor" and counted is not None and counted.args[0] == 0:
-            if isinstance(number, int) and [*counted.args, 1][2] == 1:
+            if isinstance(number, int | Extent) and [*counted.args, 1][2] == 1:
                 self._rolls[node.name] = number, counted
         elif node.op in REMAINDERS and before in self._rolls:
             by, counted = self._rolls[before]
-            if isinstance(number, int) and counted.type.shape == (number,) and 0 < by < number:
+            if _size(number) == counted.type.sizes[0] and _is_within(by, number):
                 self._rolls[node.name] = by, node
 
-    def roll_of(self, argument: Argument) -> int | None:
+    def roll_of(self, argument: Argument) -> int | Extent | None:
         """By how much a range is turned."""
         found = self._rolls.get(argument.ref) if isinstance(argument, Ref) else None
         return found[0] if found is not None and found[1].op in REMAINDERS else None
@@ -86,6 +86,20 @@ class Rewriting:
 def number(text: str, example: int) -> Argument:
     known = Size.parse(text).known
     return known if known is not None else Extent(text, example)
+
+
+def _size(argument: Argument) -> Size | None:
+    if isinstance(argument, Extent):
+        return argument.size
+    return Size.of(argument) if isinstance(argument, int) else None
+
+
+def _is_within(by: int | Extent, number: Argument) -> bool:
+    """Whether a number lies between nothing and another: it is a remainder by it, or known."""
+    if isinstance(by, Extent):
+        within = isinstance(number, Extent) and by.text.endswith(f" % ({number.text}))")
+        return within and by.example > 0
+    return isinstance(number, int) and 0 < by < number
 
 
 def lengths(kind: TensorType) -> Argument:

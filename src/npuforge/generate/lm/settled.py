@@ -3,7 +3,8 @@
 
 Where all tensors have as many elements as what comes out, a kernel is a stream. Where one of two
 axes is missing in some, it takes rows and columns; where there is a third axis before these, rows
-of each. A part of a tensor is moved, and tensors that are joined are joined.
+of each. A part of a tensor is moved, tensors that are joined are joined, and where there is a
+kernel for an operation as a whole it is given what it needs.
 """
 
 from __future__ import annotations
@@ -21,13 +22,15 @@ from npuforge.generate.lm.outer import outer_of
 from npuforge.generate.lm.purpose import Purpose
 from npuforge.generate.lm.reads import is_shared
 from npuforge.generate.lm.task import OPERATOR
+from npuforge.generate.lm.whole_kernels import outlined
 from npuforge.plan.ways import NARROW, WAYS
-from npuforge.spec.size import Size
+from npuforge.spec.size import Size, product
 
 _FEW = 4  # operations: with more there may be a kernel for some of them
 _SYMBOL = re.compile(r"n[a-z]{1,2}")
 _COUNT = re.compile(r"\bn[a-z]{1,2}\b.* |^\(")  # what is computed of extents
 _RANGE = "arange"
+_ALONE = re.compile(r"(?:arange|full|clone)\b")  # goes over its result
 
 
 def settled(meaning: Meaning) -> str:
@@ -38,6 +41,9 @@ def settled(meaning: Meaning) -> str:
     join = join_of(meaning)
     if join is not None and not join.rooms(meaning) and len(join.parts) <= MOST:
         return f"{OPERATOR}{SHARED}: {_said(join.given([], meaning))}\n"
+    whole = outlined(meaning)
+    if whole:
+        return whole
     counted = _counted(meaning)
     if counted is None:
         return ""
@@ -48,7 +54,7 @@ def settled(meaning: Meaning) -> str:
         purpose.reads.sort(key=lambda name: not is_shared(name, purpose, meaning))
     parts = (purpose.reads, purpose.computes, meaning.results)
     lines = (way, _said(parameters), " -> ".join(", ".join(part) for part in parts if part))
-    return "".join(f"{OPERATOR}: {line}\n" for line in lines)
+    return "".join(f"{OPERATOR}: {line}\n" for line in lines if line)
 
 
 def _said(parameters: Mapping[str, str]) -> str:
@@ -72,11 +78,14 @@ def _computed(meaning: Meaning) -> list[str]:
 def _counted(meaning: Meaning) -> tuple[str, dict[str, str]] | None:
     """How a kernel goes about it, and what it counts in."""
     computed = _computed(meaning)
+    if len(computed) == 1 and _ALONE.match(meaning.operations[computed[0]]):
+        return WAYS["flat"], _cols(extents_of(meaning.lines[computed[0]]))
     values = [name for name in computed if meaning.computes(name)]
     if not 0 < len(values) <= _FEW or meaning.moves or meaning.reshapes or meaning.shapes_alone:
         return None
     each = all(is_each(meaning.operations[name]) for name in values)
-    if not each or any(_counts(name, meaning) for name in values):
+    numbers = [one for name in values for one in _numbers(name, meaning)]
+    if not each or len(numbers) > 1:
         return None
     results = list(meaning.results.values())
     if len(set(results)) < len(results):
@@ -90,7 +99,9 @@ def _counted(meaning: Meaning) -> tuple[str, dict[str, str]] | None:
         return None
     groups = _together(axes, known)
     if len(groups) == 1:
-        return WAYS["flat"], {"cols": _product(axes)}
+        return WAYS["flat"], {"cols": _product(axes)} | dict(zip(["e1"], numbers, strict=False))
+    if numbers:
+        return None
     *outer, rows, cols = groups
     if len(outer) > 1 or (outer and len(outer[0]) > 1):
         return None
@@ -118,11 +129,18 @@ def _product(axes: list[str]) -> str:
     return spelled(Size.parse(" * ".join(axes)))
 
 
-def _counts(value: str, meaning: Meaning) -> bool:
-    """Whether a value is made of a number that follows from extents and has no name: ranges are
+def _numbers(value: str, meaning: Meaning) -> list[str]:
+    """Numbers that follow from extents, have no name, and that a value is made of: ranges are
     counted otherwise."""
-    counted = any(_COUNT.search(one) for one in meaning.given_to(value))
-    return counted and not meaning.operations[value].startswith(_RANGE)
+    if meaning.operations[value].startswith(_RANGE):
+        return []
+    found = [one for one in meaning.given_to(value) if _COUNT.search(one)]
+    return [spelled(Size.parse(one)) for one in found]
+
+
+def _cols(extents: list[str]) -> dict[str, str]:
+    size = product(map(Size.parse, extents))
+    return {"cols": spelled(size)} if size.known is None else {}
 
 
 def _axes(name: str, meaning: Meaning) -> list[str]:

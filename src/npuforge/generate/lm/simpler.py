@@ -14,10 +14,18 @@ from dataclasses import replace
 
 from npuforge.generate.lm.kinds import ITEM
 from npuforge.generate.lm.rewriting import Rewriting
-from npuforge.generate.lm.simpler_elements import hypot, multiplied, rest_of_erf
+from npuforge.generate.lm.simpler_elements import (
+    hypot,
+    multiplied,
+    norm_of_number,
+    rest_of_erf,
+    where,
+)
 from npuforge.generate.lm.simpler_folds import (
+    group_norm,
     item,
     softmax,
+    turned_back_scan,
     turned_fold,
     turned_scan,
     var_mean,
@@ -29,7 +37,7 @@ from npuforge.generate.lm.simpler_moves import (
     slice_scatter,
     turned,
 )
-from npuforge.generate.lm.simpler_takes import index, index_put, index_select
+from npuforge.generate.lm.simpler_takes import gather, index, index_put, index_select
 from npuforge.generate.lm.simpler_windows import padded, window_mean
 from npuforge.spec.graph import Graph, Node, Ref
 
@@ -92,6 +100,11 @@ RULES: Mapping[str, Callable[[Rewriting, Node], bool]] = {
     "aten.index_put.default": index_put,
     "aten.mul.Tensor": multiplied,
     "aten.hypot.default": hypot,
+    "aten.where.self": where,
+    "aten.linalg_vector_norm.default": norm_of_number,
+    "aten.native_group_norm.default": group_norm,
+    "aten.logcumsumexp.default": turned_back_scan,
+    "aten.gather.default": gather,
     "aten.erfc.default": rest_of_erf,
     "aten.permute.default": turned,
     "aten.constant_pad_nd.default": padded,

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from npuforge.generate.lm.rewriting import Rewriting
-from npuforge.spec.graph import Argument, Node, Ref
+from npuforge.generate.lm.rewriting import Rewriting, lengths
+from npuforge.spec.graph import Argument, Node, Ref, TensorType
 
 
 def multiplied(made: Rewriting, node: Node) -> bool:
@@ -29,10 +29,39 @@ def rest_of_erf(made: Rewriting, node: Node) -> bool:
         of = made.compute(f"{node.name}_wide", "_to_copy.default", [of], wide, dtype="float32")
     erf = made.compute(f"{node.name}_erf", "erf.default", [of], wide)
     name = f"{node.name}_left" if narrow else node.name
-    left = made.compute(name, "rsub.Scalar", [erf, 1], wide)
+    left = made.compute(name, "sub.Tensor", [1, erf], wide)
     if narrow:
         made.compute(node.name, "_to_copy.default", [left], kind, dtype=kind.dtype)
     return True
+
+
+def norm_of_number(made: Rewriting, node: Node) -> bool:
+    """Of one number: how large it is."""
+    of = node.args[0]
+    if made.kind(of) != node.type or node.type.shape:
+        return False
+    made.compute(node.name, "abs.default", [of], node.type)
+    return True
+
+
+def where(made: Rewriting, node: Node) -> bool:
+    """By a mask that rows share which are not the last ones: by one of all elements."""
+    mask, kind = node.args[0], node.type
+    own = made.kind(mask)
+    missing = [axis for axis, size in enumerate(_padded(own, kind)) if size != kind.extents[axis]]
+    if not missing or len(own.shape) < len(kind.shape) or min(missing) == 0:
+        return False
+    numbers, all_ = replace(own, dtype="float32"), replace(kind, dtype="float32")
+    name = node.name
+    one = made.compute(f"{name}_one", "_to_copy.default", [mask], numbers, dtype="float32")
+    none = made.compute(f"{name}_none", "full.default", [lengths(kind), 0.0], all_, dtype="float32")
+    every = made.compute(f"{name}_mask", "ne.Tensor", [one, none], replace(kind, dtype="bool"))
+    made.compute(name, "where.self", [every, *node.args[1:]], kind)
+    return True
+
+
+def _padded(kind: TensorType, like: TensorType) -> tuple[str, ...]:
+    return ("1",) * (len(like.shape) - len(kind.shape)) + kind.extents
 
 
 def hypot(made: Rewriting, node: Node) -> bool:

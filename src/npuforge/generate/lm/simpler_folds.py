@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import cast
 
 from npuforge.generate.lm.rewriting import Rewriting, lengths
 from npuforge.spec.graph import Argument, Node, Ref, TensorType
+from npuforge.spec.size import product
 
 _TURNED = 3  # axes of what is turned before it is folded
 
@@ -130,6 +132,63 @@ def _turned(made: Rewriting, name: str, of: Argument, order: list[int]) -> Ref:
 def _with_ones(made: Rewriting, name: str, of: Ref, kind: TensorType) -> Ref:
     """With axes of one element where some are missing."""
     return made.compute(name, "view.default", [of, lengths(kind)], kind)
+
+
+def turned_back_scan(made: Rewriting, node: Node) -> bool:
+    """Along the last of two axes or more: along the first, of what is turned, and turned back."""
+    of, axis = node.args[0], node.args[1]
+    kind = made.kind(of)
+    last = len(kind.shape) - 1
+    if not isinstance(axis, int) or last < 1 or axis % (last + 1) != last or kind != node.type:
+        return False
+    now = _turned(made, f"{node.name}_turned", of, [last, *range(last)])
+    scanned = made.compute(
+        f"{node.name}_scanned", node.op.removeprefix("aten."), [now, 0], made.kind(now)
+    )
+    _turned(made, node.name, scanned, [*range(1, last + 1), 0])
+    return True
+
+
+def group_norm(made: Rewriting, node: Node) -> bool:
+    """A norm of the rows that groups are, and what each channel is scaled and moved by."""
+    of, weight, bias, _, _, _, groups, eps = node.args
+    kind, several = made.kind(of), [place for name, place in made.items if name == node.name]
+    if kind.dtype != "float32" or several != [0] or not isinstance(groups, int):
+        return False
+    name, count, sizes = node.name, kind.shape[0], kind.sizes
+    rest = product(sizes[1:]).exactly(groups)
+    if rest is None:
+        return False
+    shape = (count, groups, math.prod(kind.shape[1:]) // groups)
+    rows = TensorType(shape, kind.dtype, (str(sizes[0]), str(groups), str(rest)))
+    one = replace(rows, shape=(*shape[:2], 1), extents=(*rows.extents[:2], "1"))
+    seen = made.compute(f"{name}_rows", "view.default", [of, lengths(rows)], rows)
+    both = Node(
+        f"{name}_both",
+        "aten.var_mean.correction",
+        [seen, [-1]],
+        {"correction": 0, "keepdim": True},
+        [one, one],
+    )
+    var_mean(made, both)
+    spread, mean = map(Ref, made.several[both.name])
+    left = made.compute(f"{name}_left", "sub.Tensor", [seen, mean], rows)
+    more = made.compute(f"{name}_more", "add.Tensor", [spread, eps], one)
+    root = made.compute(f"{name}_root", "rsqrt.default", [more], one)
+    normal = made.compute(f"{name}_normal", "mul.Tensor", [left, root], rows)
+    now = made.compute(f"{name}_seen", "view.default", [normal, lengths(kind)], kind)
+    for what, op, by in (("scaled", "mul.Tensor", weight), ("moved", "add.Tensor", bias)):
+        if isinstance(by, Ref):
+            own = made.kind(by)
+            axes = replace(
+                own,
+                shape=(*own.shape, *(1 for _ in kind.shape[2:])),
+                extents=(*own.extents, *("1" for _ in kind.shape[2:])),
+            )
+            along = made.compute(f"{name}_{what}_by", "view.default", [by, lengths(axes)], axes)
+            now = made.compute(f"{name}_{what}", op, [now, along], kind)
+    made.several[name] = [now.ref]
+    return True
 
 
 def turned_scan(made: Rewriting, node: Node) -> bool:

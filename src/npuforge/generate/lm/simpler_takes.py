@@ -105,6 +105,15 @@ def _follow(kinds: list[TensorType]) -> bool:
     return True
 
 
+def gather(made: Rewriting, node: Node) -> bool:
+    """Of a line: as by a list of places."""
+    of, _, places = node.args[:3]
+    if len(made.kind(of).shape) != 1 or len(made.kind(places).shape) != 1:
+        return False
+    made.compute(node.name, "index.Tensor", [of, cast(Argument, [places])], node.type)
+    return True
+
+
 def index_put(made: Rewriting, node: Node) -> bool:
     """Along the first axis, wherever there is a place: what is put."""
     of, places, new = node.args[:3]
