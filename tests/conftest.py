@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One thread for the arithmetic of each process.
+
+As many test processes as there are processors run at once: more threads in each only wait for one
+another, and spin meanwhile. Libraries read this when they are loaded, so it is said before.
+"""
+
+from __future__ import annotations
+
+import os
+
+for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+    os.environ.setdefault(name, "1")
