@@ -16,8 +16,12 @@ RESULT := npuforge-out/softmax
 demo: $(READY)
 	$(VENV)/bin/npuforge generate $(EXAMPLE) --out $(RESULT)
 
+# Neighbours share what they build, so each process starts with a half of the suite in its order, and
+# takes what is left of the other's when it is done. Compiled once, our code is loaded by hundreds of
+# processes.
 test: $(READY)
-	$(VENV)/bin/python -m pytest -n auto
+	$(VENV)/bin/python -m compileall -q src
+	$(VENV)/bin/python -m pytest -n auto --dist worksteal
 
 lint: $(READY)
 	$(VENV)/bin/ruff format --check src tests
