@@ -105,6 +105,12 @@ def test_files_are_called_as_the_host_code_expects(tmp_path: Path) -> None:
     assert verify_model(ModelAnswer.open(answer), TASK, steps=("check",)).verdict.correct is True
 
 
+def test_a_binding_is_built_once_wherever_its_answer_lies(tmp_path: Path) -> None:
+    assert ModelAnswer.open(HERE / "scale_answer.py").build().ok
+    again = ModelAnswer.open(six(tmp_path, SIX.replace("a, 2.0f, count", "a, 5.0f, count")))
+    assert again.build().cached
+
+
 def test_six_strings_with_a_wrong_kernel_fail(tmp_path: Path) -> None:
     answer = ModelAnswer.open(six(tmp_path, SIX.replace("a, 2.0f, count", "a, 3.0f, count")))
     verdict = verify_model(answer, TASK, steps=("check",)).verdict

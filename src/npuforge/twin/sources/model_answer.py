@@ -71,6 +71,7 @@ class ModelAnswer:
                 self.module,
                 launches=self.in_process,
                 include_dirs=_folders(self.root),
+                root=self.root,
                 toolchain=self.toolchain,
                 sandbox=self.sandbox,
             )

@@ -17,10 +17,12 @@ def build_extension(
     *,
     launches: bool = False,
     include_dirs: Sequence[Path] = (),
+    root: Path | None = None,
     toolchain: Toolchain | None = None,
     sandbox: Sandbox | None = None,
 ) -> BuildResult:
-    """One importable module called `name` (what `TORCH_EXTENSION_NAME` expands to).
+    """One importable module called `name` (what `TORCH_EXTENSION_NAME` expands to); `root` is what
+    its sources and folders are parts of, wherever it is.
 
     `launches` says that its kernels run in the process that imports it.
     """
@@ -34,5 +36,6 @@ def build_extension(
         include_dirs=[*include_dirs, Path(sysconfig.get_paths()["include"])],
         defines=defines,
         prelude='#include "npu/direct.h"\n' if launches else None,
+        root=root,
         sandbox=sandbox,
     )
