@@ -118,7 +118,7 @@ def _reference(task: Path, scratch: Path, trials: int, sandbox: Sandbox) -> Path
         "trials": trials,
     }
     folders = [_TASK_SCRIPT.parent, task.resolve().parent]
-    done = run_job(job, scratch, {}, {}, "run", folders, sandbox=sandbox)
+    done = run_job(job, scratch, {}, {}, "run", folders, sandbox=sandbox, preloaded=True)
     if done.error is not None:
         raise UsageError(f"the reference {task.name} does not run: {done.error}")
     return scratch

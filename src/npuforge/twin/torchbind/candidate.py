@@ -53,11 +53,13 @@ def run_job(
     env: Mapping[str, str] | None = None,
     launch_limits: Limits | None = None,
     timed: bool = False,
+    preloaded: bool = False,
 ) -> CandidateResult:
     """Run one worker on `job` in `scratch`, serving its operator calls until it ends.
 
     `limits` are the worker's own, `launch_limits` those of each operator it calls.
     With `timed` the time of each call is modelled too, beside what `mode` does.
+    With `preloaded` it starts from an interpreter that has torch: for scripts that are no answers.
     """
     sandbox = sandbox or Sandbox.detect()
     result = CandidateResult(isolation=sandbox.name)
@@ -83,6 +85,7 @@ def run_job(
             limits=limits,
             env={"OMP_NUM_THREADS": "1", **(env or {})},
             stdin=secret,
+            preloaded=preloaded,
         )
     finally:
         _release(scratch)
