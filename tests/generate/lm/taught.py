@@ -16,6 +16,7 @@ from npuforge.generate.lm.meaning import Meaning
 from npuforge.generate.lm.settled import settled
 from npuforge.generate.lm.task import canonical, task_text
 from npuforge.plan import planner
+from npuforge.train.dataset.reasoning import outlined, schedules
 
 SOC = "910b2"
 LETTERS = Words(  # a tokenizer whose tokens are letters
@@ -86,6 +87,11 @@ class Written(NamedTuple):
     asked: str
     planned: str
     taught: str
+
+    @property
+    def outline(self) -> str:
+        """What is said of the program before it is written."""
+        return "".join(f"{line}\n" for line in outlined(self.taught, schedules(self.planned)))
 
     @property
     def answer(self) -> str:

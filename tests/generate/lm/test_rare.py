@@ -8,17 +8,12 @@ from collections.abc import Callable
 
 import pytest
 import torch
-from tests.generate.lm.taught import SOC, advised, applied
+from tests.generate.lm.taught import advised, applied, written
 
-from npuforge.generate.live import LiveModule
 from npuforge.generate.lm.counted import in_primes, product
-from npuforge.generate.lm.form import plain
 from npuforge.generate.lm.guide import Guide
 from npuforge.generate.lm.meaning import Meaning
 from npuforge.generate.lm.outline import Outline
-from npuforge.generate.lm.task import canonical, task_text
-from npuforge.plan import planner
-from npuforge.train.dataset.reasoning import outlined, schedules
 
 Function = Callable[..., torch.Tensor]
 
@@ -64,12 +59,8 @@ _FUNCTIONS: dict[str, tuple[Function, list[torch.Tensor]]] = {
 @pytest.mark.parametrize("name", _FUNCTIONS)
 def test_the_planners_program_stands(name: str) -> None:
     function, inputs = _FUNCTIONS[name]
-    with LiveModule(applied(function, len(inputs)), inputs, "op") as module:
-        graph, _ = canonical(module.graph)
-    planned = planner.plan(graph, SOC).variants[0].program
-    asked = task_text(graph)
-    program = plain(planned, asked)
-    said = "".join(f"{line}\n" for line in outlined(program, schedules(planned)))
+    asked, _, program = given = written(applied(function, len(inputs)), *inputs)
+    said = given.outline
     thought = f"<think>\n{said}"
     guide = Guide(asked)
     for count in range(1, said.count("\n") + 1):

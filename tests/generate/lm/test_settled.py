@@ -7,18 +7,13 @@ from collections.abc import Callable
 
 import pytest
 import torch
-from tests.generate.lm.taught import SOC, applied
+from tests.generate.lm.taught import applied, written
 
-from npuforge.generate.live import LiveModule
-from npuforge.generate.lm.form import plain
 from npuforge.generate.lm.guide import Guide
 from npuforge.generate.lm.joins import counts
 from npuforge.generate.lm.meaning import Meaning
 from npuforge.generate.lm.moved import moved
 from npuforge.generate.lm.settled import settled
-from npuforge.generate.lm.task import canonical, task_text
-from npuforge.plan import planner
-from npuforge.train.dataset.reasoning import outlined, schedules
 
 Function = Callable[..., torch.Tensor]
 _NUMBERS = "4.0 KB in, 1 KB out\n</think>\n"
@@ -26,14 +21,8 @@ _NUMBERS = "4.0 KB in, 1 KB out\n</think>\n"
 
 def _taught(function: Function, *shapes: tuple[int, ...]) -> tuple[str, str, str]:
     """A question, and the planner's outline and program."""
-    inputs = [torch.rand(shape) for shape in shapes]
-    with LiveModule(applied(function, len(inputs)), inputs, "op") as module:
-        graph, _ = canonical(module.graph)
-    planned = planner.plan(graph, SOC).variants[0].program
-    asked = task_text(graph)
-    program = plain(planned, asked)
-    said = "".join(f"{line}\n" for line in outlined(program, schedules(planned)))
-    return asked, said, program
+    given = written(applied(function, len(shapes)), *map(torch.rand, shapes))
+    return given.asked, given.outline, given.taught
 
 
 _ELEMENTS: dict[str, tuple[Function, list[tuple[int, ...]]]] = {
