@@ -138,6 +138,7 @@ class AnswerJudge:
             _LIMITS,
             launch_limits=LAUNCH_LIMITS,
             timed=True,
+            preloaded=True,
         )
         return done, _lines(scratch / "cases.jsonl")
 
