@@ -14,7 +14,7 @@ from npuforge.train.dataset.reasoning import outlined
 from npuforge.train.dataset.record import Chat
 
 _SEED = 41
-_GROWN = 6
+_GROWN = (0, 4, 5)  # lists, rows and images: an operator takes seconds
 
 
 class _Joined(torch.nn.Module):
@@ -99,7 +99,7 @@ def test_kernels_come_one_after_the_other() -> None:
 
 
 def test_grown_operators_are_outlined_first() -> None:
-    for index in range(_GROWN):
+    for index in _GROWN:
         grown = grow(_SEED, index, lessons=0.0)
         for record in grown.records:
             if isinstance(record, Chat) and record.source == "kernel":

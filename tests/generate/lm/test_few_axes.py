@@ -77,7 +77,7 @@ def _functions(draw: st.DrawFn) -> Function:
     return function
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)  # each is a capture, which takes a second
 @given(_functions(), st.tuples(*[st.sampled_from([1, 2, 5])] * 3))
 def test_what_parts_compute_is_what_the_whole_does(
     function: Function, broadcast: tuple[int, ...]
