@@ -4,8 +4,6 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
 import subprocess
 import tempfile
 from collections.abc import Sequence
@@ -14,27 +12,21 @@ from typing import Any, Literal
 
 from npuforge.errors import ToolchainError, UsageError
 from npuforge.soc import Soc, write_constants
+from npuforge.twin.recipes import CPP_ROOT, RUNTIME_LIBRARY
 from npuforge.twin.timing.records import Stream, write_recording
+from npuforge.twin.toolchain import Toolchain
 
-_RUNTIME = Path(__file__).parent.parent / "cpp" / "runtime"
-_SOURCES = (
-    "cost.cpp",
-    "timeline.cpp",
-    "timeline_constants.cpp",
-    "timeline_memory.cpp",
-    "timeline_output.cpp",
-    "tools/timeline_replay.cpp",
-)
+_SOURCE = CPP_ROOT / "runtime" / "tools" / "timeline_replay.cpp"
 
 
 def build_replay(folder: Path) -> Path:
-    """Compiles the replay tool into `folder` and returns its path."""
-    compiler = os.environ.get("CXX") or shutil.which("g++") or shutil.which("clang++")
-    if compiler is None:
-        raise ToolchainError("no C++ compiler found (g++ or clang++)")
+    """Compiles the replay tool into `folder` and returns its path: the simulator is the runtime
+    library's own."""
+    toolchain = Toolchain.find()
+    library = toolchain.runtime()
     tool = folder / "timeline_replay"
-    command = [compiler, "-std=gnu++20", "-O2", *(str(_RUNTIME / name) for name in _SOURCES)]
-    command += ["-o", str(tool)]
+    command = [*toolchain.compiler.command, "-std=gnu++20", "-O2", str(_SOURCE), "-o", str(tool)]
+    command += [f"-L{library}", f"-l{RUNTIME_LIBRARY}", f"-Wl,-rpath,{library}"]
     result = subprocess.run(command, check=False, capture_output=True, text=True)
     if result.returncode != 0:
         raise ToolchainError(f"the replay tool does not compile: {result.stderr[:500]}")
