@@ -145,7 +145,7 @@ def test_operators_give_the_parts_in_which_they_are_asked() -> None:
     known."""
     records = [
         record
-        for index in range(6)
+        for index in (0, 1, 3)  # of the first six, those that are asked in several
         for record in grow(7, index, avoid=evaluated(), proven=0.0, parts=8).records
     ]
     parts = [one for one in records if isinstance(one, Chat) and one.source == "part"]
