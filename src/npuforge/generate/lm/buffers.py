@@ -24,7 +24,7 @@ _SHAPES = {
     STREAM: re.compile(r"\(tile, 1\)|tile|\d+|[ne]\w{1,2}"),
 }
 _NAMED = re.compile(r"\w+")
-_PART = re.compile(r"\b(\w+)\[:(\w+)\]")
+_PART = re.compile(r"\b(\w+)\[:(\w+)(?=[\],])")
 _ROW, _SOME_ROWS = "cols", "n"
 _ALL = re.compile(r", (\w+)\[:\]")
 _FEW = 32  # elements that a buffer has which is there for one

@@ -70,7 +70,7 @@ class Step:
     value: str
     made: Made
     whole: bool
-    by_nothing: bool = False  # whether it divided by what is filled with zero
+    idly: str = ""  # what makes no sense about it, whatever the value is
 
 
 @dataclass(slots=True)
@@ -84,6 +84,7 @@ class Flow:
     _held: dict[str, Made] = field(default_factory=dict)
     _about: str | None = None  # what was quoted last and has no buffer yet
     _count: int = 0  # instructions so far
+    _spread: set[str] = field(default_factory=set)  # what was for the value that was quoted last
     _places: set[str] = field(default_factory=set)  # buffers of whole numbers
 
     def begin_kernel(self) -> None:
@@ -99,6 +100,7 @@ class Flow:
             return
         if is_quote(text):
             self._about = _first_name(text)
+            self._spread.clear()
             return
         if (call := _CALL.match(text)) is not None:
             given = arguments(call[2])
@@ -129,16 +131,22 @@ class Flow:
         operands = () if name in MOVING else given[len(targets) :]
         read_each = [self._read(one) for one in operands]
         order = tuple(one.leaves for one in read_each)
-        by_nothing = name == "div" and bool(read_each) and _is_nothing(read_each[-1])
+        idly = ""
+        if name == "div" and read_each and _is_nothing(read_each[-1]):
+            idly = "divided by nothing"
+        if name == _SPREAD:
+            spread = next(one for one in operands if not _is_nothing(self._read(one)))
+            idly = f"made of {_first_name(spread)} twice" if spread in self._spread else ""
+            self._spread.add(spread)
         for target in targets:
             buffer = _first_name(target)
             self._note(target, made, added=buffer in _names(read))
             value = self._value(buffer)
             if value is not None:
-                yield Step(value, replace(self._held[buffer], order=order), True, by_nothing)
+                yield Step(value, replace(self._held[buffer], order=order), True, idly)
                 self._about = None if value == self._about else self._about
             elif self._about is not None and self._is_for_it(name, buffer, _names(read)):
-                yield Step(self._about, replace(self._held[buffer], order=order), False, by_nothing)
+                yield Step(self._about, replace(self._held[buffer], order=order), False, idly)
 
     def _spreads(self, given: list[str]) -> bool:
         """Whether a sum is there for its shape: one of its terms is filled with nothing, and it is

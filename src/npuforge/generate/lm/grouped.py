@@ -109,19 +109,33 @@ def _free(graph: Graph, types: Mapping[str, TensorType], most: int) -> set[str]:
     is what is joined."""
     nodes = {node.name: node for node in graph.nodes}
     found: dict[str, set[str]] = {}  # with the extents that are needed for each
-    joined = {name for node in graph.nodes if node.word == _JOIN for name in node.reads()}
+    apart = _apart(graph, types) if most == 1 else set()
     for node in graph.nodes:
         roots = [one for one in _roots(node, nodes, found) if one in types]
         known = {name for one in roots for size in types[one].sizes for name in size.names}
         needed = {name for size in sizes_of(node) for name in size.names}
         needed = needed.union(*(found[one] for one in node.reads() if one in found))
-        if most == 1 and (node.op == RANGE or (node.word in _FILLS and node.name in joined)):
-            continue  # who compares, moves or joins by it has enough to do
+        if node.name in apart:
+            continue
         look = is_free(node, nodes) or is_beginning(node)
         look = look or (most > 1 and TAKEN.match(node.word) is not None)
         if look or not needed <= known:
             found[node.name] = needed
     return set(found)
+
+
+def _apart(graph: Graph, types: Mapping[str, TensorType]) -> set[str]:
+    """Ranges, and what is filled or repeated where it is joined, or has an extent that nothing else
+    has which it meets: who compares, moves or joins by it has enough to do."""
+    found = {node.name for node in graph.nodes if node.op == RANGE}
+    fills = {node.name for node in graph.nodes if node.word in _FILLS}
+    for node in graph.nodes:
+        read = set(node.reads())
+        others = {one for name in read - fills if name in types for one in types[name].extents}
+        for name in read & fills:
+            if node.word == _JOIN or not set(types[name].extents) <= {"1", *others}:
+                found.add(name)
+    return found
 
 
 def sizes_of(node: Node) -> Iterator[Size]:

@@ -26,7 +26,7 @@ from npuforge.generate.lm.parted import block, pointers
 from npuforge.generate.lm.parts import unread
 from npuforge.generate.lm.purpose import ROWS, STREAM, Purpose
 from npuforge.generate.lm.quoted import MARK, about, indentation, is_quote
-from npuforge.generate.lm.ranges import counted
+from npuforge.generate.lm.ranges import alone, counted
 from npuforge.generate.lm.reads import (
     LOAD,
     loop,
@@ -86,6 +86,8 @@ class Intent:
                 or stored(body, last, purpose, meaning)
             )
         value = about(last)
+        if purpose.way.startswith(STREAM) and (all_ := alone(last, value, meaning)):
+            return all_
         if value in meaning.results.values():
             return ""
         if not meaning.operations.get(value):

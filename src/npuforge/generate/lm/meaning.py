@@ -229,8 +229,8 @@ class Meaning:
             return f"{value} is not made of {strangers[0]}"
         if (said := not_deviations(step, self.operations, self.operands)) is not None:
             return said
-        if step.by_nothing:
-            return f"{value} is divided by nothing"
+        if step.idly:
+            return f"{value} is {step.idly}"
         operands, given = self.operands[value], self.given_to(value)
         if (said := not_bounds(step, self.operations[value], operands, given)) is not None:
             return said
@@ -428,7 +428,7 @@ class Meaning:
         plain = [operations[0].partition(".")[0]] == found and exact and counted
         if plain and len([one for one in made.order if one]) > len(self.operands[step.value]):
             return f"{step.value} is made of {counted[0]}"
-        ordered = exact and _ORDERED.issuperset(found)
+        ordered = exact and _ORDERED.issuperset(made.without_spreading)
         return self._disordered(between, made) if ordered else None
 
     def _undone(self, between: list[str], found: Sequence[str]) -> str | None:

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A range along the rows of a kernel: those it has come to are counted from where it is."""
+"""A range along the rows of a kernel, or one that is all that is asked for: it is counted from where
+the kernel has come to."""
 
 from __future__ import annotations
+
+import re
 
 from npuforge.generate.lm.counted import product
 from npuforge.generate.lm.held import free_name
@@ -10,6 +13,8 @@ from npuforge.generate.lm.purpose import ROWS, Purpose
 from npuforge.generate.lm.quoted import indentation
 
 _RANGE = "arange.start_step"
+_HELD = {"int64": "int32", "int32": "int32", "float32": "float32"}  # what it is computed in
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _STEP = 2  # the place of a step among what a range is given
 
 
@@ -34,5 +39,37 @@ def counted(quote: str, value: str, body: str, purpose: Purpose, meaning: Meanin
         lines += [
             f"{value} = tl.alloc_ub(tile, dtype=tl.float32)",
             f"tl.add({value}{part}, {room}{part}, {float(begins)})",
+        ]
+    return "".join(f"{indentation(quote)}{line}\n" for line in lines)
+
+
+def alone(quote: str, value: str, meaning: Meaning) -> str:
+    """The lines after the quote of a range that is all that a question asks for."""
+    values = [name for name, operation in meaning.operations.items() if operation]
+    if values != [value] or meaning.operations[value] != _RANGE or len(meaning.results) != 1:
+        return ""
+    begins, *more = [one for one in meaning.given_to(value) if "=" not in one]
+    step = more[1] if len(more) >= _STEP else "1"
+    dtype = _HELD.get(meaning.dtype(value), "")
+    if not dtype or not (_NUMBER.fullmatch(begins) and _NUMBER.fullmatch(step)):
+        return ""
+    (result,) = meaning.results
+    said = (lambda one: str(float(one))) if dtype == "float32" else str
+    steps = [f"tl.iota({{}}[:m], {'float(start), 1.0' if dtype == 'float32' else 'start, 1'})"]
+    steps += [f"tl.mul({{}}[:m], {{}}[:m], {said(step)})"] if float(step) != 1 else []
+    steps += [f"tl.add({{}}[:m], {{}}[:m], {said(begins)})"] if float(begins) != 0 else []
+    cast = dtype != meaning.dtype(value)
+    names = [f"t{number}" for number in range(len(steps))]
+    names[-1] = f"{result}_out" if not cast else value if len(steps) > 1 else names[-1]
+    rooms = [dtype] * len(names)
+    if cast:
+        steps, names = [*steps, "tl.cast({}[:m], {}[:m])"], [*names, f"{result}_out"]
+        rooms.append(meaning.dtype(value))
+    lines: list[str] = []
+    for number, (name, room, instruction) in enumerate(zip(names, rooms, steps, strict=True)):
+        before = names[number - 1] if number else ""
+        lines += [
+            f"{name} = tl.alloc_ub(tile, dtype=tl.{room})",
+            instruction.format(name, before),
         ]
     return "".join(f"{indentation(quote)}{line}\n" for line in lines)

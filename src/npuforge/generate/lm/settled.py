@@ -30,6 +30,7 @@ _FEW = 4  # operations: with more there may be a kernel for some of them
 _SYMBOL = re.compile(r"n[a-z]{1,2}")
 _COUNT = re.compile(r"\bn[a-z]{1,2}\b.* |^\(")  # what is computed of extents
 _RANGE = "arange"
+_REPEAT = "expand"
 _ALONE = re.compile(r"(?:arange|full|clone)\b")  # goes over its result
 
 
@@ -80,6 +81,8 @@ def _counted(meaning: Meaning) -> tuple[str, dict[str, str]] | None:
     computed = _computed(meaning)
     if len(computed) == 1 and _ALONE.match(meaning.operations[computed[0]]):
         return WAYS["flat"], _cols(extents_of(meaning.lines[computed[0]]))
+    if computed and meaning.operations[computed[-1]] == _REPEAT:
+        return _repeated(computed, meaning)
     values = [name for name in computed if meaning.computes(name)]
     if not 0 < len(values) <= _FEW or meaning.moves or meaning.reshapes or meaning.shapes_alone:
         return None
@@ -112,6 +115,32 @@ def _counted(meaning: Meaning) -> tuple[str, dict[str, str]] | None:
     if cols in known:  # what rows share is read or computed before them
         counted = dict(reversed(counted.items()))
     return WAYS["rows"], {**counted, **apart}
+
+
+def _repeated(computed: list[str], meaning: Meaning) -> tuple[str, dict[str, str]] | None:
+    """A tensor whose elements are repeated along axes that it has not."""
+    *looks, value = computed
+    tensors = list(_reads(meaning))
+    axes = _axes(value, meaning)
+    alike = all(meaning.is_look(name) for name in looks) and len(tensors) == 1
+    if not alike or len(set(axes)) < len(axes):
+        return None
+    own = _axes(tensors[0], meaning)
+    known = all(map(_SYMBOL.fullmatch, own)) and _is_among(own, axes)
+    groups = [(there, list(some)) for there, some in itertools.groupby(axes, own.__contains__)]
+    match groups if known else []:
+        case [(True, rows), (False, cols)]:
+            counted, outer = {"rows": rows, "cols": cols}, False
+        case [(False, rows), (True, cols)]:
+            counted, outer = {"cols": cols, "rows": rows}, False
+        case [(False, _), (True, rows), (False, cols)]:
+            counted, outer = {"rows": rows, "cols": cols}, True
+        case _:
+            return None
+    said = {name: _product(some) for name, some in counted.items()}
+    said |= {"e2": _product([*counted["rows"], *counted["cols"]])} if outer else {}
+    numbers = {name for name, one in said.items() if one.isdigit()}
+    return WAYS["rows"], {name: one for name, one in said.items() if name not in numbers}
 
 
 def _together(axes: list[str], known: list[list[str]]) -> list[list[str]]:
