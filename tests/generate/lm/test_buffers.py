@@ -82,3 +82,24 @@ def test_a_buffer_for_one_number_has_no_more() -> None:
     assert overrun("    tl.mul(v3[:m], v2[:m], v2[:m])", kernel) is None
     said = overrun("    tl.mul(v3[:m], v2[:m], xd_in[:m])", kernel)
     assert said == "xd_in has no m elements"
+
+
+_ROW_AND_COLUMN = (("xa_in", "cols"), ("s", "tile"))
+
+
+def test_a_row_has_no_element_for_each_row() -> None:
+    kernel = (
+        "    xa_in = tl.alloc_ub(cols, dtype=tl.int32)\n    s = tl.alloc_ub(tile, dtype=tl.int32)\n"
+    )
+    assert overrun("    tl.add(t1[:n, :], t0[:n, :], s[:n, None])", kernel) is None
+    assert overrun("    tl.add(t1[:n, :], t0[:n, :], xa_in[:])", kernel) is None
+    said = overrun("    tl.add(t1[:n, :], t0[:n, :], xa_in[:n, None])", kernel)
+    assert said == "xa_in is a row, and not an element of each"
+
+
+def test_what_lies_behind_one_number_is_not_read() -> None:
+    made = "    t0 = tl.alloc_ub(8, dtype=tl.float32)\n"
+    one, eight = "    tl.mul(t0[:1], x_in[:1], x_in[:1])\n", "    tl.load(xa, t0[:])\n"
+    read = "    tl.reduce_sum(v0_fold[:1], t0[:])"
+    assert overrun(read, f"{made}{one}") == "t0 has one element"
+    assert overrun(read, f"{made}{eight}") is None

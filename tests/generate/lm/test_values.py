@@ -147,3 +147,72 @@ def test_the_buffer_of_a_value_that_is_not_finished_is_given(value: str, buffer:
         assert finish_first(f"{body}{last}\n", last, purpose, _ASKED) == f"{_IN}{buffer}"
     done = f"{body}{_IN}{buffer}\n"
     assert finish_first(f"{done}{last}\n", last, purpose, _ASKED) is None
+
+
+_PAIRS = Meaning.read("""\
+xa: int64[na]
+xb: int64[nb]
+xc: int32[na]
+where na=8, nb=64
+v0 = unsqueeze(xa, 1): int64[na, 1]
+v1 = le.Tensor(xb, v0): bool[na, nb]
+v2 = sub.Tensor(xb, v0): int64[na, nb]
+v3 = remainder.Tensor(xc, 7): int32[na]
+v4 = clamp(xa, 1): int64[na]
+v5 = clamp(xa, None, 9): int64[na]
+return v1, v2, v3, v4, v5
+""")
+_ZERO = "tl.fill(t0[:n, :], 0)"
+
+
+@pytest.mark.parametrize(
+    ("lines", "reason"),
+    [
+        (
+            ("# v2 = sub.Tensor(xb, v0): int64[na, nb]", _ZERO,
+             "tl.add(t1[:n, :], t0[:n, :], xb_wide[:])",
+             "tl.sub(v2[:n, :], t1[:n, :], xa_wide[:n, None])"),
+            None,
+        ),
+        (
+            ("# v2 = sub.Tensor(xb, v0): int64[na, nb]", _ZERO,
+             "tl.add(t1[:n, :], t0[:n, :], xa_wide[:n, None])",
+             "tl.sub(v2[:n, :], t1[:n, :], xb_wide[:])"),
+            "xb is not xa",
+        ),
+        (
+            ("# v1 = le.Tensor(xb, v0): bool[na, nb]", _ZERO,
+             "tl.add(t1[:n, :], t0[:n, :], xa_wide[:n, None])",
+             "tl.add(t3[:n, :], t0[:n, :], xb_wide[:])",
+             'tl.compare(v1[:n, :], t1[:n, :], t3[:n, :], "le")'),
+            "xb is not xa",
+        ),
+        (
+            ("# v1 = le.Tensor(xb, v0): bool[na, nb]", _ZERO,
+             "tl.add(t1[:n, :], t0[:n, :], xa_wide[:n, None])",
+             "tl.add(t3[:n, :], t0[:n, :], xa_wide[:n, None])"),
+            "v1 is made of xa_wide twice",
+        ),
+        (
+            ("# v3 = remainder.Tensor(xc, 7): int32[na]", "tl.fill(t0[:n], 0)",
+             "tl.cast(t1[:n], xc_in[:n])", "tl.cast(t2[:n], t0[:n])",
+             "tl.div(t3[:n], t1[:n], t2[:n])"),
+            "v3 is divided by nothing",
+        ),
+        (("tl.maximum(v4[:n], xa_wide[:n], 1)",), None),
+        (
+            ("tl.maximum(t0[:n], xa_wide[:n], 1)", "tl.minimum(v4[:n], t0[:n], 1)"),
+            "v4 has no such bound as minimum",
+        ),
+        (("tl.minimum(v5[:n], xa_wide[:n], 9)",), None),
+    ],
+)  # fmt: skip
+def test_operands_that_are_spread_divided_by_or_bounds(
+    lines: tuple[str, ...], reason: str | None
+) -> None:
+    held = ["t0", "t1", "t2", "t3", "xa_in", "xb_in", "xc_in"]
+    made = [f"{name} = tl.alloc_ub(tile, dtype=tl.float32)" for name in held]
+    read = ["tl.load(xa, xa_in[:n])", "tl.load(xb, xb_in[:])", "tl.load(xc, xc_in[:n])"]
+    wide = ["tl.cast(xa_wide[:n], xa_in[:n])", "tl.cast(xb_wide[:], xb_in[:])"]
+    program = "def op():\n" + "".join(f"{_IN}{line}\n" for line in (*made, *read, *wide, *lines))
+    assert _PAIRS.of(program) == reason

@@ -55,7 +55,10 @@ VIEW = "view"  # any of them
 _HEAD = re.compile(r"^def (\w+)\(")
 _EXTENT = re.compile(r"n[a-z]{1,2}")
 _GATHER = "gather"
-_ORDERED = frozenset({"sub", "div", "pow", "floor_mod", "select"})
+_ORDERED = frozenset(
+    {"sub", "div", "pow", "floor_mod", "select"}
+    | {f"compare {how}" for how in ("lt", "le", "gt", "ge")}
+)
 # With which nothing changes, as the second operand.
 _SIZE = re.compile(r"(\w+)=(\d+)")
 _IDLE = {"mul.Tensor": 1.0, "div.Tensor": 1.0, "add.Tensor": 0.0, "sub.Tensor": 0.0}

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A range along the rows of a kernel, or one that is all that is asked for: it is counted from where
-the kernel has come to."""
+"""A range along the rows of a kernel, or one that is all that is asked for: what the kernel has
+come to is counted from where it is."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ _TAKES = ("index.Tensor", "index_select")
 _NARROW = {"int64": "int32"}  # what rows are sorted as
 _WHOLE = ("int32",)  # types of which the number that is kept is said, all or some
 _FLOATING = "float32"
-_DIRECTION = re.compile(r"^(.*tl\.sort\(.*)descending=(?:True|False)\)$")
+_DIRECTION = re.compile(r"^( +tl\.\w+\(.*)descending=(?:True|False)\)$")
 
 
 class _Sort(NamedTuple):
