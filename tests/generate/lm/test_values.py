@@ -199,6 +199,7 @@ _ZERO = "tl.fill(t0[:n, :], 0)"
              "tl.div(t3[:n], t1[:n], t2[:n])"),
             "v3 is divided by nothing",
         ),
+        (("tl.fill(t1[:n, :], 0)", _ZERO, "tl.add(t2[:n, :], t0[:n, :], t1[:n, :])"), None),
         (("tl.maximum(v4[:n], xa_wide[:n], 1)",), None),
         (
             ("tl.maximum(t0[:n], xa_wide[:n], 1)", "tl.minimum(v4[:n], t0[:n], 1)"),

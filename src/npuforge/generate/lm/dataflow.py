@@ -135,7 +135,7 @@ class Flow:
         if name == "div" and read_each and _is_nothing(read_each[-1]):
             idly = "divided by nothing"
         if name == _SPREAD:
-            spread = next(one for one in operands if not _is_nothing(self._read(one)))
+            spread = next((one for one in operands if not _is_nothing(self._read(one))), "nothing")
             idly = f"made of {_first_name(spread)} twice" if spread in self._spread else ""
             self._spread.add(spread)
         for target in targets:
