@@ -431,7 +431,8 @@ class Meaning:
         plain = [operations[0].partition(".")[0]] == found and exact and counted
         if plain and len([one for one in made.order if one]) > len(self.operands[step.value]):
             return f"{step.value} is made of {counted[0]}"
-        ordered = exact and _ORDERED.issuperset(made.without_spreading)
+        done = made.without_spreading
+        ordered = exact and done and _ORDERED.issuperset(done)
         return self._disordered(between, made) if ordered else None
 
     def _undone(self, between: list[str], found: Sequence[str]) -> str | None:

@@ -209,17 +209,33 @@ def _placed(
     }
     lines = [f'    tl.require({one}, "{why}")' for one, why in part.demands.items()]
     lines += [f"    {names[name]} = {part.extents[name]}" for name in made if name in part.extents]
-    rooms: list[str] = []
-    work: list[str] = []
-    for statement in host.body:
-        if not _says_shapes(statement):
-            text = ast.unparse(_Renamed(names).visit(statement))
-            (rooms if _ROOM in text else work).append(text)
+    work = [
+        _Renamed(names).visit(statement) for statement in host.body if not _says_shapes(statement)
+    ]
+    rooms = _rooms(work) if part.exists else work
+    said = [ast.unparse(one) for one in rooms]
     if part.exists:
         condition = " and ".join(f"{one} >= 1" for one in part.exists)
-        work = [f"if {condition}:", *(textwrap.indent(one, "    ") for one in work)]
-    lines += textwrap.indent("\n".join([*rooms, *work]), "    ").splitlines()
-    return _KERNEL.sub(lambda one: f"{one[0]}_{prefix}", kernels), list(dict.fromkeys(lines))
+        rest = (ast.unparse(one) for one in work if one not in rooms)
+        said += [f"if {condition}:", *(textwrap.indent(one, "    ") for one in rest)]
+    lines = [*dict.fromkeys(lines), *textwrap.indent("\n".join(said), "    ").splitlines()]
+    return _KERNEL.sub(lambda one: f"{one[0]}_{prefix}", kernels), lines
+
+
+def _rooms(statements: Sequence[ast.stmt]) -> list[ast.stmt]:
+    """Those that make room in memory, and those that say how much."""
+    found: list[ast.stmt] = []
+    needed: set[str] = set()
+    for one in reversed(statements):
+        given = {name.id for name in _names(one) if _is_given(name)}
+        if _ROOM in ast.unparse(one) or given & needed:
+            found.append(one)
+            needed |= {name.id for name in _names(one)} - given
+    return found[::-1]
+
+
+def _names(statement: ast.stmt) -> list[ast.Name]:
+    return [one for one in ast.walk(statement) if isinstance(one, ast.Name)]
 
 
 def _is_given(name: ast.Name) -> bool:
