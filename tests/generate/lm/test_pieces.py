@@ -194,8 +194,9 @@ def test_every_function_is_among_those_together() -> None:
     assert sorted(name for names in TOGETHER.values() for name in names) == sorted(FUNCTIONS)
 
 
-def test_parts_of_parts_make_it_too() -> None:
-    with _module("rows") as module:
+@pytest.mark.parametrize("name", ["rows", "patches"])
+def test_parts_of_parts_make_it_too(name: str) -> None:
+    with _module(name) as module:
         bench = Bench(module)
         graph, parts = bench.canonical, pieces(bench.canonical)
         smallest = {p.asked: _planned(p.graph) for p in _every(parts) if not p.pieces}

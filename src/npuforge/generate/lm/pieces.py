@@ -32,6 +32,8 @@ from npuforge.tile.parse import KERNEL_DECORATOR, LANGUAGE_IMPORT
 _HOST = f"{OPERATOR}_host"
 _SHAPE = "has shape"
 _ROOM = "tl.workspace("
+_EXISTS = " >= 1:"  # with which a host function passes over what has nothing to leave
+_MOST_BRANCHES = 4  # the compiler looks at each way through them
 _KERNEL = re.compile(rf"^@{KERNEL_DECORATOR}\ndef {OPERATOR}", re.MULTILINE)
 
 
@@ -163,7 +165,12 @@ def assembled(
     rooms: dict[str, str] = {}
     kernels: list[str] = []
     host: list[str] = []
+    branches = sum(bool(part.exists) for part in parts)
+    branches += sum(program.count(_EXISTS) for program in programs)
     for number, (part, program) in enumerate(zip(parts, programs, strict=True), 1):
+        if branches > _MOST_BRANCHES:
+            why = dict.fromkeys((f"{one} >= 1" for one in part.exists), "what is left has elements")
+            part = msgspec.structs.replace(part, demands=part.demands | why, exists=[])
         own, lines = _placed(part, program, f"p{number}", outputs)
         kernels.append(own)
         rooms |= {value: kind for value, kind in part.rooms.items() if value not in outputs}
@@ -215,7 +222,7 @@ def _placed(
     rooms = _rooms(work) if part.exists else work
     said = [ast.unparse(one) for one in rooms]
     if part.exists:
-        condition = " and ".join(f"{one} >= 1" for one in part.exists)
+        condition = " and ".join(f"{one}{_EXISTS[:-1]}" for one in part.exists)
         rest = (ast.unparse(one) for one in work if one not in rooms)
         said += [f"if {condition}:", *(textwrap.indent(one, "    ") for one in rest)]
     lines = [*dict.fromkeys(lines), *textwrap.indent("\n".join(said), "    ").splitlines()]

@@ -32,22 +32,33 @@ class _Sort(NamedTuple):
     kept: str
     results: dict[str, str]  # by the items that they are
 
+    def rooms(self, meaning: Meaning) -> list[tuple[list[str], str]]:
+        """The shapes and types of what is left on the way, in its order."""
+        kind, shape = meaning.dtype(self.tensor), extents_of(meaning.lines[self.tensor])
+        narrow = _NARROW.get(kind, kind)
+        found = [(shape, narrow)] if narrow != kind else []
+        return found + [
+            ([*shape[:-1], self.kept], dtype)
+            for item, dtype in (("0", narrow), ("1", "int64"))
+            if item != next(iter(self.results))
+        ]
+
     def outline(self, meaning: Meaning) -> str:
         kind, shape = meaning.dtype(self.tensor), extents_of(meaning.lines[self.tensor])
         axes = [*shape[:-1], self.kept]
         narrow = _NARROW.get(kind, kind)
-        rooms = iter(f"w{number}" for number in range(2))
+        held = iter(
+            f"w{number}: {dtype}[{', '.join(extents)}]"
+            for number, (extents, dtype) in enumerate(self.rooms(meaning))
+        )
         lines: list[str] = []
         source, name = self.tensor, OPERATOR
         if narrow != kind:
-            source, name = next(rooms), f"{OPERATOR}_2"
-            held = f"{source}: {narrow}[{', '.join(shape)}]"
-            lines = [WAYS["flat"], f"cols = {_product(shape)}", f"{self.tensor} -> {held}"]
+            room, name = next(held), f"{OPERATOR}_2"
+            source = room.partition(":")[0]
+            lines = [WAYS["flat"], f"cols = {_product(shape)}", f"{self.tensor} -> {room}"]
         (first, *others) = self.results
-        left = {
-            item: self.results[item] if item == first else f"{next(rooms)}: {dtype}{_shape(axes)}"
-            for item, dtype in (("0", narrow), ("1", "int64"))
-        }
+        left = {item: self.results[item] if item == first else next(held) for item in "01"}
         some = self.kept != self.extent
         said = [f"extent = {self.extent}", f"x = {source}"]
         said += [f"kept = {self.kept}"] if some else []
@@ -155,8 +166,13 @@ def take_of(meaning: Meaning) -> _Take | None:
 
 
 def begins(meaning: Meaning) -> str:
-    """The lines with which a host function begins that takes rows."""
-    take = take_of(meaning)
+    """The lines with which a host function begins that takes rows or sorts them."""
+    take, sort = take_of(meaning), sort_of(meaning)
+    if sort is not None:
+        return "".join(
+            f"    w{number} = tl.workspace(({', '.join(shape)},), tl.{dtype})\n"
+            for number, (shape, dtype) in enumerate(sort.rooms(meaning))
+        )
     if take is None:
         return ""
     counted = take.counted(extents_of(meaning.lines[take.places])[0])
@@ -173,7 +189,3 @@ def outlined(meaning: Meaning) -> str:
 
 def _product(extents: list[str]) -> str:
     return spelled(Size.parse(" * ".join(f"({one})" for one in extents)))
-
-
-def _shape(extents: list[str]) -> str:
-    return f"[{', '.join(extents)}]"
