@@ -74,25 +74,29 @@ def _part(graph: Graph, group: Group, placed: Collection[str], shared: Set[str])
             if one in nodes and one not in placed and one not in needed:
                 needed.add(one)
                 waiting.append(one)
-    inside = [node for node in graph.nodes if node.name in needed]
+    inside = _by_item([node for node in graph.nodes if node.name in needed])
     read = dict.fromkeys(one for node in inside for one in node.reads() if one not in needed)
     kinds = {source.name: source for source in graph.sources}
     kinds |= {name: Source(name, nodes[name].type, "input") for name in read if name not in kinds}
     asked = [result for result in graph.results if result.name in own]
     known = {result.name for result in asked}
     updated = {result.mutates for result in asked}
-    left = [Result(n.name) for n in _by_item(inside) if n.name in (own - known) & shared]
+    left = [Result(node.name) for node in inside if node.name in (own - known) & shared]
+    results = [*left, *asked]
+    if known <= {node.name for node in inside if node.op == ITEM}:
+        places = {node.name: place for place, node in enumerate(inside)}
+        results.sort(key=lambda result: places[result.name])
     return replace(
         graph,
         sources=[s for name, s in kinds.items() if name in read or (s.target or name) in updated],
         nodes=inside,
-        results=[*left, *asked],
+        results=results,
         symbols=[],
     )
 
 
 def _by_item(nodes: Sequence[Node]) -> list[Node]:
-    """With the items of a value after it, the first one first."""
+    """With the items of a value right after it, the first one first."""
     made = {node.name: place for place, node in enumerate(nodes)}
 
     def order(node: Node) -> tuple[int, int]:

@@ -17,6 +17,7 @@ from npuforge.errors import NpuforgeError
 from npuforge.generate.lm.answer import program_in
 from npuforge.generate.lm.asked import Asked
 from npuforge.generate.lm.casts import DETOUR, idle, straight
+from npuforge.generate.lm.demanded import demands
 from npuforge.generate.lm.extents import Shapes, numbers_in, shapes_in, strange, strange_number
 from npuforge.generate.lm.fit import without_fits
 from npuforge.generate.lm.form import complete
@@ -253,7 +254,7 @@ class Guide:
     @property
     def _begun(self) -> str:
         """What a host function begins with that follows from the question."""
-        return counts(self._meaning) + begins(self._meaning)
+        return demands(self._meaning) + counts(self._meaning) + begins(self._meaning)
 
     def _quote(self, last: str) -> Advice:
         return _given(last, self._known.lines.get(about(last)))

@@ -20,6 +20,7 @@ from npuforge.generate.lm.finished import finish_first, unfinished
 from npuforge.generate.lm.heads import taken
 from npuforge.generate.lm.left import left_first, too_early
 from npuforge.generate.lm.loads import loading
+from npuforge.generate.lm.masks import masked
 from npuforge.generate.lm.meaning import SHARED, Meaning
 from npuforge.generate.lm.moved import is_moved, moved
 from npuforge.generate.lm.parted import block, pointers
@@ -37,6 +38,7 @@ from npuforge.generate.lm.reads import (
 from npuforge.generate.lm.rooms import misplaced
 from npuforge.generate.lm.shares import shared_out
 from npuforge.generate.lm.single import arguments
+from npuforge.generate.lm.sized import sized
 from npuforge.generate.lm.stated import instruction
 from npuforge.generate.lm.stores import stored
 from npuforge.generate.lm.wide import cast_first
@@ -117,6 +119,7 @@ class Intent:
             or numbers_first(body, last, purpose, meaning)
             or left_first(body, last, purpose, meaning)
             or cast_first(body, last, purpose, meaning)
+            or sized(body, last, purpose, meaning)
         )
 
     def instruction(self, program: str, kernel: str, meaning: Meaning) -> str | None:
@@ -125,7 +128,7 @@ class Intent:
         body = program.rpartition(f"def {kernel}(")[2]
         if purpose is None or kernel.endswith(SHARED):
             return None
-        return instruction(body, purpose, meaning)
+        return instruction(body, purpose, meaning) or masked(body, purpose, meaning)
 
     def line(self, program: str, last: str, kernel: str, meaning: Meaning) -> str | None:
         """What is wrong with the last line of a kernel, the last part of a program."""

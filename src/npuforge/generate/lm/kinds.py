@@ -48,8 +48,12 @@ def is_each(word: str) -> bool:
     return not any(form.match(word) for form in (_FOLDS, _MOVES, TAKEN))
 
 
+def is_fold(word: str) -> bool:
+    return _FOLDS.match(word) is not None
+
+
 def folds(node: Node) -> bool:
-    return _FOLDS.match(node.word) is not None
+    return is_fold(node.word)
 
 
 def kind_of(node: Node, types: Mapping[str, TensorType]) -> Kind:
