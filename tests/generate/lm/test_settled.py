@@ -35,6 +35,8 @@ _ELEMENTS: dict[str, tuple[Function, list[tuple[int, ...]]]] = {
     "both repeated": (lambda x, y: x[:, None] * y, [(300,), (70,)]),
     "numbered rows": (lambda x: x / (torch.arange(30.0)[:, None] + 1), [(4, 30, 70)]),
     "joined": (lambda x, y: torch.cat([x, y], 1), [(30, 7), (30, 9)]),
+    "after nothing": (lambda x: torch.cat([torch.zeros(x.shape[0], 2), x], 1), [(30, 7)]),
+    "before ones": (lambda x: torch.cat([x, torch.ones(3, x.shape[1])]), [(30, 7)]),
 }
 _PARTS: dict[str, tuple[Function, tuple[int, ...]]] = {
     "columns": (lambda x: x[:, 8:20], (300, 70)),
@@ -120,6 +122,17 @@ def test_a_host_that_joins_counts_first() -> None:
     asked, _, program = _taught(lambda x, y: torch.cat([x, y], 1), (30, 7), (30, 9))
     assert counts(Meaning.read(asked)) == "    op_outer = na\n    op_run0 = nb\n    op_run1 = nc\n"
     assert counts(Meaning.read(asked)) in program
+
+
+def test_how_much_is_joined_of_what_is_filled_is_given() -> None:
+    asked, said, program = _taught(
+        lambda x: torch.cat([x, torch.zeros(x.shape[0], 2, x.shape[2])], 1), (30, 7, 9)
+    )
+    before, line, _ = program.partition("    op_2_run1 = 2 * nc\n")
+    assert line
+    advice = Guide(asked).line(f"<think>\n{said}{_NUMBERS}{before}    op_2_run1 = nb * nc\n")
+    assert not advice.keep
+    assert advice.then == line
 
 
 def test_a_join_is_given_what_its_outline_says() -> None:

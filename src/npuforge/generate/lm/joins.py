@@ -17,6 +17,7 @@ from npuforge.generate.lm.task import OPERATOR
 from npuforge.spec.size import Size
 
 MOST = 8  # tensors that one kernel joins
+FILLED = "full"
 _APART = ("split", "unbind", "chunk")
 _COUNTS = re.compile(r"^( +\w+)_(outer|run\d+) = (.*)$")
 
@@ -121,4 +122,4 @@ def _is_made(value: str, meaning: Meaning) -> bool:
     """Whether a value is computed, and not a part of another or several."""
     operation = meaning.operations[value]
     moved = meaning.picks(value) or operation.startswith(_APART)
-    return bool(operation) and meaning.computes(value) and not moved
+    return operation == FILLED or (bool(operation) and meaning.computes(value) and not moved)

@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from npuforge.generate.lm.counted import extents_of, spelled
-from npuforge.generate.lm.joins import MOST, join_of
+from npuforge.generate.lm.joins import FILLED, MOST, Join, join_of
 from npuforge.generate.lm.kinds import is_each
 from npuforge.generate.lm.meaning import SHARED, Meaning
 from npuforge.generate.lm.moved import moved
@@ -40,8 +40,10 @@ def settled(meaning: Meaning) -> str:
     if part is not None:
         return part.outline()
     join = join_of(meaning)
-    if join is not None and not join.rooms(meaning) and len(join.parts) <= MOST:
-        return f"{OPERATOR}{SHARED}: {_said(join.given([], meaning))}\n"
+    if join is not None and len(join.parts) <= MOST:
+        joined = _joined(join, meaning)
+        if joined:
+            return joined
     whole = outlined(meaning)
     if whole:
         return whole
@@ -56,6 +58,24 @@ def settled(meaning: Meaning) -> str:
     parts = (purpose.reads, purpose.computes, meaning.results)
     lines = (way, _said(parameters), " -> ".join(", ".join(part) for part in parts if part))
     return "".join(f"{OPERATOR}: {line}\n" for line in lines if line)
+
+
+def _joined(join: Join, meaning: Meaning) -> str:
+    """Of tensors that are joined as they are, or with one that is filled with a number."""
+    match join.rooms(meaning):
+        case []:
+            return f"{OPERATOR}{SHARED}: {_said(join.given([], meaning))}\n"
+        case [value] if meaning.operations[value] == FILLED:
+            extents = extents_of(meaning.lines[value])
+            lines = (
+                WAYS["flat"],
+                _said(_cols(extents)),
+                f"w0: {meaning.dtype(value)}[{', '.join(extents)}]",
+            )
+            said = "".join(f"{OPERATOR}: {line}\n" for line in lines if line)
+            return f"{said}{OPERATOR}_2{SHARED}: {_said(join.given(['w0'], meaning))}\n"
+        case _:
+            return ""
 
 
 def _said(parameters: Mapping[str, str]) -> str:
