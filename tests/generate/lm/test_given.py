@@ -293,3 +293,25 @@ def test_results_are_stored_as_their_sizes_say() -> None:
         f"{_IN}tl.store(y1 + start * cols, y1_out[:n, :], stride=cols)",
     ]
     assert stored(body.replace("y0_out", "t0"), last, purpose, asked) == ""
+
+
+@pytest.mark.parametrize(
+    ("cols", "begins"), [("nb + 2", True), ("na * nb", False)], ids=["its elements", "others"]
+)
+def test_what_is_made_of_nothing_is_gone_over(cols: str, begins: bool) -> None:
+    meaning = Meaning.read(
+        "xa: float32[na, nb]\nwhere na=8, nb=32\n"
+        "v0 = arange.start_step(-1, nb + 1): int64[nb + 2]\nreturn v0\n"
+    )
+    purpose = Purpose(f"{STREAM}: each core", {"cols": cols}, [], ["v0"], {"y": None})
+    said = "".join(
+        f"{line}\n"
+        for line in (
+            "    first = tl.program_id(0) * per_core",
+            "    last = min(first + per_core, cols)",
+            "    for t in range(tl.cdiv(last - first, tile)):",
+            "        start = first + t * tile",
+            "        m = min(tile, last - start)",
+        )
+    )
+    assert opening(purpose, meaning) == (said if begins else "")

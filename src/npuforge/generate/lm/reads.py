@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 
-from npuforge.generate.lm.counted import Count, product
+from npuforge.generate.lm.counted import Count, extents_of, product, size_of
 from npuforge.generate.lm.loops import (
     FIRST,
     OVER_ELEMENTS,
@@ -26,6 +26,7 @@ from npuforge.generate.lm.picked import leaves_in_place
 from npuforge.generate.lm.purpose import ROWS, STREAM, Purpose
 from npuforge.generate.lm.quoted import MARK, about, indentation, is_quote
 from npuforge.generate.lm.worked_on import is_repeated
+from npuforge.spec.size import product as product_of
 
 LOAD = re.compile(r"^ +tl\.load\((\w+)", re.MULTILINE)
 _SCALARS = re.compile(r": (?:b?float16|float32|int32)\[")
@@ -40,6 +41,8 @@ def opening(purpose: Purpose, meaning: Meaning) -> str:
         return _singles(purpose, meaning)
     if purpose.way.startswith(STREAM) and outer_of(purpose, meaning) is not None:
         return f"{FIRST}\n{OVER_OUTER_ELEMENTS}"
+    if purpose.way.startswith(STREAM) and _reads_nothing(purpose, meaning):
+        return f"{FIRST}\n{OVER_ELEMENTS}"
     first = purpose.reads[0] if purpose.reads else ""
     known = first in meaning.lines and not is_repeated(purpose, meaning)
     if known and _is_gone_over(purpose, meaning) and purpose.way.startswith(STREAM):
@@ -49,6 +52,16 @@ def opening(purpose: Purpose, meaning: Meaning) -> str:
     if (ones := _plain_numbers(purpose, meaning)) is not None:
         return _numbers(ones, purpose, meaning)
     return f"    {_COPYIN}\n        {MARK}{meaning.lines[first]}\n"
+
+
+def _reads_nothing(purpose: Purpose, meaning: Meaning) -> bool:
+    """Whether a kernel goes over the elements of a value that is made of nothing."""
+    cols = size_of(purpose.parameters.get("cols", ""))
+    values = [name for name in purpose.computes if name in meaning.lines]
+    if purpose.reads or len(values) != 1 or meaning.tensors_of(values[0]):
+        return False
+    sizes = [size_of(extent) for extent in extents_of(meaning.lines[values[0]])]
+    return cols is not None and product_of(size for size in sizes if size is not None) == cols
 
 
 def _is_gone_over(purpose: Purpose, meaning: Meaning) -> bool:
