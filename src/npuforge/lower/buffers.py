@@ -12,7 +12,8 @@ OUT        computed, then stored                        TQue<VECOUT>
 BIND       loaded, then stored unchanged                TQueBind<VECIN, VECOUT>
 WORK       only computed with                           TBuf
 EXCLUSIVE  anything else: its contents outlive a        TBuf, and the pipes wait for each other
-           round, or it is loaded, changed and stored   around every transfer
+           round, it is loaded again and again before   around every transfer
+           it is used, or loaded, changed and stored
 
 The scope of a buffer is the innermost statement list that holds all its accesses. Within it the
 accesses must alternate between the two phases of the kind, a child statement belonging to one
@@ -26,18 +27,23 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Literal
 
+from npuforge.tile.expr import Var
+from npuforge.tile.expr import walk as walk_expr
 from npuforge.tile.ir import (
     Buffer,
     For,
     If,
     Kernel,
+    Let,
     Load,
+    LoadScalar,
     Op,
     ReadScalar,
     Stage,
     Stmt,
     Store,
     View,
+    walk,
 )
 
 Verb = Literal["alloc", "enqueue", "dequeue", "free"]
@@ -171,7 +177,9 @@ def _plan_one(buffer: Buffer, accesses: list[_Access], body: tuple[Stmt, ...], p
     elif not computed:
         kind = Kind.BIND
     in_loop, children = _scope(accesses, body)
-    runs = _phases(kind, children) if kind.queued else None
+    runs = None
+    if kind.queued and not any(_loads_again(child.statement, buffer) for child in children):
+        runs = _phases(kind, children)
     if runs is None:
         plan.buffers[buffer.name] = BufferPlan(buffer, Kind.EXCLUSIVE, 1)
         return
@@ -181,6 +189,29 @@ def _plan_one(buffer: Buffer, accesses: list[_Access], body: tuple[Stmt, ...], p
     for first, second in runs:
         _span(plan, planned, first, "alloc", "enqueue")
         _span(plan, planned, second, "dequeue", "free")
+
+
+def _loads_again(statement: Stmt, buffer: Buffer) -> bool:
+    """Whether a loop loads to one place of a buffer in every round, which would be one generation:
+    transfers to the same place need an order."""
+    if not isinstance(statement, For):
+        return isinstance(statement, Stage) and any(
+            _loads_again(inner, buffer) for inner in statement.body
+        )
+    moving = {statement.counter}
+    for inner in walk(statement.body):
+        match inner:
+            case Let(name=name) | ReadScalar(name=name) | LoadScalar(name=name):
+                moving.add(name)
+            case For(counter=counter):
+                moving.add(counter)
+            case Load(view=view) if view.buffer.name == buffer.name:
+                starts = (node for axis in view.axes for node in walk_expr(axis.start))
+                if not any(isinstance(node, Var) and node.name in moving for node in starts):
+                    return True
+            case _:
+                pass
+    return False
 
 
 def _span(plan: Plan, planned: BufferPlan, run: list[_Child], opening: Verb, closing: Verb) -> None:
