@@ -44,3 +44,14 @@ def test_what_makes_or_takes_a_mask_is_given(
     advice = guide.line(f"{thought}{before}{call}(nothing[:m])\n")
     assert not advice.keep
     assert advice.then == f"{line}\n"
+
+
+def test_nothing_is_given_before_anything_is_quoted() -> None:
+    asked, _, program = given = written(applied(torch.exp, 1), _X)
+    thought = f"<think>\n{given.outline}{_NUMBERS}"
+    before, _, _ = program.partition("        with tl.copyin():")
+    room = "        t0 = tl.alloc_ub(tile, dtype=tl.float32)\n"
+    block = f"{before}        with tl.compute():\n    {room}"
+    advice = Guide(asked).line(f"{thought}{block}            tl.fill(nothing[:m], 0.0)\n")
+    assert not advice.keep
+    assert not advice.then

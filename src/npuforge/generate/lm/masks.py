@@ -36,7 +36,7 @@ def masked(body: str, purpose: Purpose, meaning: Meaning) -> str | None:
     made = _ROOM.match(lines[-2]) if len(lines) > 1 else None
     value = last_quoted(body)
     index = _index(made["shape"], purpose) if made is not None else None
-    if made is None or index is None:
+    if made is None or index is None or value not in meaning.lines:
         return None
     there = _There("\n".join(lines[:-2]), made["shape"], index, meaning)
     word, given = meaning.operations.get(value, "").partition(".")[0], meaning.given_to(value)
