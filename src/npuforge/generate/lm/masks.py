@@ -35,24 +35,24 @@ def masked(body: str, purpose: Purpose, meaning: Meaning) -> str | None:
     lines = body.rstrip("\n").splitlines()
     made = _ROOM.match(lines[-2]) if len(lines) > 1 else None
     value = last_quoted(body)
-    index = _index(made["shape"], purpose) if made is not None else None
-    if made is None or index is None or value not in meaning.lines:
+    part = _part(made["shape"], purpose) if made is not None else None
+    if made is None or part is None or value not in meaning.lines:
         return None
-    there = _There("\n".join(lines[:-2]), made["shape"], index, meaning)
+    there = _There("\n".join(lines[:-2]), made["shape"], part, meaning)
     word, given = meaning.operations.get(value, "").partition(".")[0], meaning.given_to(value)
     results = {f"{name}_out" for name, of in meaning.results.items() if of == value}
     if made["kind"] == "mask" and word in _COMPARES and len(given) == 2:
         read = there.sides(given)
-        done = f'tl.compare({made["name"]}{index}, {read}, "{word}")' if read else ""
+        done = f'tl.compare({made["name"]}{part}, {read}, "{word}")' if read else ""
     elif made["dtype"] == "float32" and word == _CHOOSES and made["name"] in {value, *results}:
         mask, read = there.mask(), there.sides(given[1:])
-        done = f"tl.select({made['name']}{index}, {mask}, {read})" if mask and read else ""
+        done = f"tl.select({made['name']}{part}, {mask}, {read})" if mask and read else ""
     else:
         return None
     return f"{indentation(lines[-2])}{done}" if done else None
 
 
-def _index(shape: str, purpose: Purpose) -> str | None:
+def _part(shape: str, purpose: Purpose) -> str | None:
     """How all that there is in a buffer is read."""
     by_rows = purpose.way.startswith(ROWS) or "rows" in purpose.parameters
     known = {"(tile, cols)": "[:n, :]", "tile": "[:n]"} if by_rows else {"tile": "[:m]"}
@@ -64,7 +64,7 @@ class _There(NamedTuple):
 
     body: str
     shape: str
-    index: str
+    part: str  # how all that there is in a buffer is read
     meaning: Meaning
 
     def rooms(self, kind: str) -> dict[str, str]:
@@ -74,7 +74,7 @@ class _There(NamedTuple):
 
     def mask(self) -> str | None:
         """The one that was made last."""
-        return next((f"{name}{self.index}" for name in reversed(self.rooms("mask"))), None)
+        return next((f"{name}{self.part}" for name in reversed(self.rooms("mask"))), None)
 
     def sides(self, given: Sequence[str]) -> str | None:
         """Both operands as an instruction reads them: no more than one is a number."""
@@ -84,7 +84,7 @@ class _There(NamedTuple):
         if not buffers or len(sides) != 2 or None in sides:
             return None
         real = rooms[buffers[0]] == "float32"
-        read = (f"{s}{self.index}" if s in rooms else _literal(s, real) for s in sides if s)
+        read = (f"{s}{self.part}" if s in rooms else _literal(s, real) for s in sides if s)
         return ", ".join(read)
 
     def _side(self, name: str, rooms: Mapping[str, str]) -> str | None:
