@@ -12,7 +12,7 @@ import torch
 
 from npuforge.errors import UsageError
 from npuforge.spec.capture import capture
-from npuforge.spec.capture_worker import decompositions
+from npuforge.spec.capture_worker import decomposed
 from npuforge.spec.session import ModuleSession
 
 NORM = """
@@ -160,14 +160,31 @@ def test_a_module_with_a_refused_operation_is_not_captured(tmp_path: Path) -> No
         capture(file)
 
 
-def test_the_table_of_decompositions_is_made_once_and_again_for_new_operations() -> None:
-    table = decompositions()
-    assert decompositions() is table
+class Composites(torch.nn.Module):
+    def forward(self, x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
+        larger: torch.Tensor = torch.nn.functional.interpolate(x[None], scale_factor=2.0)[0]
+        larger += 1.0
+        rows = torch.nn.functional.layer_norm(larger @ w, (7,))
+        twice: torch.Tensor = torch.ops.npuforge_tests.twice(rows)
+        return torch.nn.functional.softmax(twice.reshape(3, 2, 7), dim=-1)
+
+
+@pytest.mark.filterwarnings("ignore")  # torch warns of itself
+def test_a_program_is_decomposed_as_torch_would_with_whole_operations_left_whole() -> None:
     make: Any = torch.library.Library  # has no types
     library = make("npuforge_tests", "FRAGMENT")
     library.define("twice(Tensor x) -> Tensor")
     library.impl("twice", lambda x: x + x, "CompositeImplicitAutograd")
-    assert torch.ops.npuforge_tests.twice.default in decompositions()
+    program = torch.export.export(Composites(), (torch.rand(6, 5), torch.rand(10, 7)))
+    table: Any = torch.export.default_decompositions()  # its methods have no types
+    for one in list(table.keys()):
+        if "upsample" in one.name():
+            table.pop(one)
+    found, theirs = decomposed(program), program.run_decompositions(table)
+    assert found.graph_module.code == theirs.graph_module.code
+    targets = {str(node.target) for node in found.graph.nodes}
+    assert {"aten.upsample_nearest1d.vec", "aten._softmax.default"} <= targets
+    assert not any("twice" in target or "add_" in target for target in targets)
 
 
 ITEMS = """

@@ -18,12 +18,18 @@ import warnings
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import lru_cache, wraps
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
 import torch
+from torch._decomp import _core_aten_decompositions_post_autograd
+from torch._export.utils import (
+    _collect_all_valid_cia_ops_for_aten_namespace,
+    _special_op_to_preserve_cia,
+)
 from torch._subclasses.fake_tensor import unset_fake_temporarily
+from torch.export.exported_program import _decompose_exported_program
 from torch.fx.experimental.proxy_tensor import disable_proxy_modes_tracing
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -65,7 +71,7 @@ def exported(model: Any, inputs: list[Any], every_shape: bool) -> Any:
         program = torch.export.export(
             model, tuple(inputs), dynamic_shapes=shapes if every_shape else None, strict=False
         )
-        found = program.run_decompositions(decompositions())
+        found = decomposed(program)
     values = [node.meta.get("val") for node in found.graph.nodes]
     if any(isinstance(one, torch.SymInt) and one.node.hint is None for one in values):
         raise ValueError(UNKNOWN)
@@ -228,20 +234,31 @@ SCALED: dict[str, Any] = {"addcmul": torch.mul, "addcdiv": torch.div}
 WHOLE = ("upsample_", "grid_sampler_", "affine_grid_generator", "_adaptive_avg_pool")
 
 
-def decompositions() -> Any:
-    """Core ATen, with whole operations left whole."""
-    return _table(len(torch._C._dispatch_get_all_op_names()))
+def decomposed(program: Any) -> Any:
+    """The program in core ATen operations, with whole operations left whole.
+
+    As `run_decompositions` does it, which first replaces each of 500 composite operations by what
+    it is anyway: that takes longer than to decompose a small module. Here only those that stay
+    whole are replaced; the others come apart when they are dispatched.
+    """
+    composite = _collect_all_valid_cia_ops_for_aten_namespace()
+    whole = {one: _special_op_to_preserve_cia for one in composite if is_whole(one)}
+    apart = {
+        one: how
+        for one, how in _core_aten_decompositions_post_autograd().items()
+        if one not in composite and not is_whole(one)
+    }
+    return _decompose_exported_program(
+        program,
+        cia_to_decomp=whole,
+        python_decomp_table=apart,
+        joint_loss_index=None,
+        decompose_custom_triton_ops=False,
+    )
 
 
-@lru_cache(maxsize=1)
-def _table(_operations: int) -> dict[Any, Any]:
-    """Made once, as it takes a seventh of a capture, and again where a module registers operations
-    of its own; export copies it."""
-    table: Any = torch.export.default_decompositions()
-    for operation in list(table.keys()):
-        if operation.name().removeprefix("aten::").startswith(WHOLE):
-            table.pop(operation)
-    return dict(table)
+def is_whole(operation: Any) -> bool:
+    return bool(operation.name().removeprefix("aten::").startswith(WHOLE))
 
 
 def type_of(value: Any) -> Any:
