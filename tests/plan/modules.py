@@ -49,7 +49,7 @@ def agree(
     factory = what if isinstance(what, type) else module_of(what)
     torch.manual_seed(0)
     graph = captured(factory, cases[0])
-    planned = plan(graph)
+    planned = plan(graph, most=1)
     twin = TwinProgram(lower(planned.variants[0].program))
     assert twin.build.ok, (twin.build.diagnostics[:3], planned.variants[0].program)
     for inputs in cases:

@@ -30,7 +30,7 @@ def _taught(function: Callable[[torch.Tensor], torch.Tensor], x: torch.Tensor) -
     """A question, and the planner's answer to it."""
     with LiveModule(Applied(function), [x], "op") as module:
         graph, _ = canonical(module.graph)
-    planned = planner.plan(graph, SOC).variants[0].program
+    planned = planner.plan(graph, SOC, most=1).variants[0].program
     asked = task_text(graph)
     program = plain(planned, asked)
     said = "".join(f"{line}\n" for line in outlined(program, schedules(planned)))
