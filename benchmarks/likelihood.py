@@ -18,9 +18,9 @@ from typing import Any, NamedTuple
 import torch
 
 from npuforge.errors import NpuforgeError
-from npuforge.generate.lm.form import plain
-from npuforge.generate.lm.grammar import ENDED
-from npuforge.generate.lm.task import canonical, question, task_text
+from npuforge.generate.lm.form.form import plain
+from npuforge.generate.lm.form.grammar import ENDED
+from npuforge.generate.lm.question.task import canonical, question, task_text
 from npuforge.plan import planner
 from npuforge.train.dataset.reasoning import outlined, schedules
 from npuforge.train.evaluate.problems import OWN, problems

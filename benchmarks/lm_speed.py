@@ -21,10 +21,10 @@ import click
 import numpy as np
 from safetensors.numpy import save_file
 
-from npuforge.generate.lm.engine import LlamaEngine, Sampling
-from npuforge.generate.lm.grammar import grammar
-from npuforge.generate.lm.model import read
-from npuforge.generate.lm.task import SYSTEM
+from npuforge.generate.lm.engine.engine import LlamaEngine, Sampling
+from npuforge.generate.lm.engine.model import read
+from npuforge.generate.lm.form.grammar import grammar
+from npuforge.generate.lm.question.task import SYSTEM
 from npuforge.train.export import export
 
 _QUESTION = (

@@ -12,8 +12,8 @@ import msgspec
 import pytest
 
 from npuforge.errors import UsageError
-from npuforge.generate.lm.answer import program_in
-from npuforge.generate.lm.form import complete
+from npuforge.generate.lm.form.answer import program_in
+from npuforge.generate.lm.form.form import complete
 from npuforge.lower.compiler import lower
 from npuforge.patience import TooLongError, within
 from npuforge.tile.source import TileError

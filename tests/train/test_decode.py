@@ -14,9 +14,9 @@ import torch
 from tests.generate.lm import toy
 
 from npuforge.cli import main
-from npuforge.generate.lm.course import Course, Reader
-from npuforge.generate.lm.doubts import Choice
-from npuforge.generate.lm.guide import Guide
+from npuforge.generate.lm.engine.course import Course, Reader
+from npuforge.generate.lm.guide.doubts import Choice
+from npuforge.generate.lm.guide.guide import Guide
 from npuforge.train.evaluate.decode import Drawing, Question, _Batch, decode, draw
 from npuforge.train.evaluate.guides import Guides
 from npuforge.train.evaluate.prompts import Prompt

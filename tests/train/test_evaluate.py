@@ -11,8 +11,8 @@ from tests.bench.npukernelbench import tiny_suite
 
 from npuforge.cli import main
 from npuforge.errors import UsageError
-from npuforge.generate.lm.form import plain
-from npuforge.generate.lm.task import canonical, task_text
+from npuforge.generate.lm.form.form import plain
+from npuforge.generate.lm.question.task import canonical, task_text
 from npuforge.plan import planner
 from npuforge.train.evaluate.problems import Problem, problems
 from npuforge.train.evaluate.prompts import Prompt, prompts

@@ -12,9 +12,9 @@ from tests.generate.lm import toy
 
 from npuforge.cli import main
 from npuforge.errors import UsageError
-from npuforge.generate.lm.engine import LlamaEngine
-from npuforge.generate.lm.model import read
-from npuforge.generate.lm.sampling import Sampling
+from npuforge.generate.lm.engine.engine import LlamaEngine
+from npuforge.generate.lm.engine.model import read
+from npuforge.generate.lm.engine.sampling import Sampling
 from npuforge.train.export import export
 from npuforge.train.models import open_model
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from npuforge.generate.lm.form import plain
-from npuforge.generate.lm.task import task_text
+from npuforge.generate.lm.form.form import plain
+from npuforge.generate.lm.question.task import task_text
 from npuforge.plan import planner
 from npuforge.train.evaluate.problems import problems
 from npuforge.train.judge import Bench

@@ -10,7 +10,7 @@ import torch
 from tests.generate.lm.taught import written
 
 from npuforge.cli import main
-from npuforge.generate.lm.meaning import Known
+from npuforge.generate.lm.guide.facts.meaning import Known
 from npuforge.train.dataset.operations import joined, operations
 from npuforge.train.records import Chat, Message
 

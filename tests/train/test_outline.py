@@ -7,7 +7,7 @@ import pytest
 import torch
 from tests.generate.lm.taught import Loss, Norm, Scale, written
 
-from npuforge.generate.lm.answer import program_in
+from npuforge.generate.lm.form.answer import program_in
 from npuforge.train.dataset.grow import grow
 from npuforge.train.dataset.outline import outline
 from npuforge.train.dataset.reasoning import outlined

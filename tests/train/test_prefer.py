@@ -10,8 +10,8 @@ import pytest
 
 from npuforge.cli import main
 from npuforge.generate.live import LiveModule
-from npuforge.generate.lm.form import plain
-from npuforge.generate.lm.task import OPERATOR, canonical, question, task_text
+from npuforge.generate.lm.form.form import plain
+from npuforge.generate.lm.question.task import OPERATOR, canonical, question, task_text
 from npuforge.plan import planner
 from npuforge.train.dataset.prefer import Asked, pairs
 from npuforge.train.dataset.record import GrownTask, JudgedBy, Origin, Preference

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from npuforge.errors import UsageError
-from npuforge.generate.lm.answer import program_in
-from npuforge.generate.lm.form import complete
+from npuforge.generate.lm.form.answer import program_in
+from npuforge.generate.lm.form.form import complete
 from npuforge.lower.compiler import lower
 from npuforge.train import tokenizer
 from npuforge.train.packing import IGNORED, PackedCollator, pack, samples

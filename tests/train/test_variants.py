@@ -15,9 +15,9 @@ from npuforge.errors import UsageError
 from npuforge.generate.cases import all_smaller, shape_of
 from npuforge.generate.interpreted import does, run
 from npuforge.generate.live import LiveModule
-from npuforge.generate.lm.answer import program_in
-from npuforge.generate.lm.form import plain
-from npuforge.generate.lm.task import task_text
+from npuforge.generate.lm.form.answer import program_in
+from npuforge.generate.lm.form.form import plain
+from npuforge.generate.lm.question.task import task_text
 from npuforge.plan import planner
 from npuforge.spec.graph import Graph, Result
 from npuforge.train.dataset import grow as growth

@@ -193,7 +193,7 @@ def prefer(
 def operations(records: tuple[Path, ...], out: Path, also: bool) -> None:
     """Count what each operation is done with in the programs of RECORDS (kernels and variants): the
     instructions and numbers that the guide holds a model's lines against."""
-    from npuforge.generate.lm.meaning import known_operations  # noqa: PLC0415
+    from npuforge.generate.lm.guide.facts.meaning import known_operations  # noqa: PLC0415
     from npuforge.train.dataset import operations as counting  # noqa: PLC0415 (imports torch)
     from npuforge.train.records import Chat, read  # noqa: PLC0415
 

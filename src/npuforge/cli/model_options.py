@@ -224,8 +224,8 @@ def open_knowledge(asked: dict[str, Any]) -> AbstractContextManager[Knowledge | 
 
 def embedded_settings(asked: dict[str, Any]) -> EmbeddedSettings:
     """The embedded model that the options speak of; `UsageError` where it cannot be run."""
-    from npuforge.generate.lm.engine import library  # noqa: PLC0415
-    from npuforge.generate.lm.model import find  # noqa: PLC0415
+    from npuforge.generate.lm.engine.engine import library  # noqa: PLC0415
+    from npuforge.generate.lm.engine.model import find  # noqa: PLC0415
     from npuforge.generate.lm.settings import EmbeddedSettings  # noqa: PLC0415
 
     library()

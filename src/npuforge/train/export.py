@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from npuforge.errors import UsageError
-from npuforge.generate.lm.model import TOKENIZER
+from npuforge.generate.lm.engine.model import TOKENIZER
 
 Weights = Literal["q8_0", "f16"]
 Floats = npt.NDArray[np.float32]

@@ -27,11 +27,11 @@ from npuforge.generate.cases import (
     operand_shapes,
     operand_values,
 )
-from npuforge.generate.lm.answer import held, own_operands, program_in
-from npuforge.generate.lm.form import complete
-from npuforge.generate.lm.inline import hoisted
-from npuforge.generate.lm.numbers import put_back
-from npuforge.generate.lm.task import OPERATOR, canonical
+from npuforge.generate.lm.form.answer import held, own_operands, program_in
+from npuforge.generate.lm.form.form import complete
+from npuforge.generate.lm.form.inline import hoisted
+from npuforge.generate.lm.question.numbers import put_back
+from npuforge.generate.lm.question.task import OPERATOR, canonical
 from npuforge.generate.proof import Proof, prove
 from npuforge.generate.reference import WORKER, ModuleProcess, References
 from npuforge.generate.written.signature import signature_of

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import msgspec
 
 from npuforge.errors import UsageError
-from npuforge.generate.lm.model import END, PAD, TEMPLATE, TOKENIZER, ModelFile, read
+from npuforge.generate.lm.engine.model import END, PAD, TEMPLATE, TOKENIZER, ModelFile, read
 
 Kind = Literal["folder", "gguf", "scratch"]
 

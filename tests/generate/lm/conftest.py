@@ -4,7 +4,7 @@ from __future__ import annotations
 import pytest
 from tests.generate.lm import toy
 
-from npuforge.generate.lm.model import ModelFile
+from npuforge.generate.lm.engine.model import ModelFile
 
 
 @pytest.fixture(scope="session")

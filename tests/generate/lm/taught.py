@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 import torch
 
 from npuforge.generate.live import LiveModule
-from npuforge.generate.lm.course import Words
-from npuforge.generate.lm.form import plain
-from npuforge.generate.lm.guide import Advice, Guide
-from npuforge.generate.lm.meaning import Meaning
-from npuforge.generate.lm.settled import settled
-from npuforge.generate.lm.task import canonical, task_text
+from npuforge.generate.lm.engine.course import Words
+from npuforge.generate.lm.form.form import plain
+from npuforge.generate.lm.guide.facts.meaning import Meaning
+from npuforge.generate.lm.guide.guide import Advice, Guide
+from npuforge.generate.lm.guide.settled import settled
+from npuforge.generate.lm.question.task import canonical, task_text
 from npuforge.plan import planner
 from npuforge.train.dataset.reasoning import outlined, schedules
 

@@ -7,9 +7,9 @@ import pytest
 import torch
 
 from npuforge.generate import generate
-from npuforge.generate.lm.engine import LlamaEngine
-from npuforge.generate.lm.model import VARIABLE, find
-from npuforge.generate.lm.sampling import Sampling
+from npuforge.generate.lm.engine.engine import LlamaEngine
+from npuforge.generate.lm.engine.model import VARIABLE, find
+from npuforge.generate.lm.engine.sampling import Sampling
 from npuforge.generate.lm.writer import LmWriter
 
 _MOST_BYTES = 60_000_000

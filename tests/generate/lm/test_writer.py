@@ -12,10 +12,10 @@ from npuforge.cli import main
 from npuforge.errors import UsageError
 from npuforge.generate import generate
 from npuforge.generate.live import LiveModule
-from npuforge.generate.lm.form import plain
-from npuforge.generate.lm.model import TEMPLATE, VARIABLE, ModelFile
-from npuforge.generate.lm.sampling import Drawn, Sample, Sampling, Watch
-from npuforge.generate.lm.task import canonical, task_text
+from npuforge.generate.lm.engine.model import TEMPLATE, VARIABLE, ModelFile
+from npuforge.generate.lm.engine.sampling import Drawn, Sample, Sampling, Watch
+from npuforge.generate.lm.form.form import plain
+from npuforge.generate.lm.question.task import canonical, task_text
 from npuforge.generate.lm.writer import LmWriter
 from npuforge.plan import planner
 

@@ -11,7 +11,7 @@ import tokenizers
 from safetensors.numpy import save_file
 from tokenizers import decoders, models, pre_tokenizers
 
-from npuforge.generate.lm.model import ModelFile, read
+from npuforge.generate.lm.engine.model import ModelFile, read
 from npuforge.train.export import Floats, export
 
 BEGIN, END = "<|im_start|>", "<|im_end|>"

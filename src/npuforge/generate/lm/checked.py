@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from npuforge.errors import NpuforgeError, UsageError
 from npuforge.generate.interpreted import does
-from npuforge.generate.lm.answer import held
-from npuforge.generate.lm.form import complete
-from npuforge.generate.lm.kinds import ITEM
+from npuforge.generate.lm.form.answer import held
+from npuforge.generate.lm.form.form import complete
+from npuforge.generate.lm.question.kinds import ITEM
 from npuforge.generate.written.signature import signature_of
 from npuforge.lower.compiler import lower
 from npuforge.patience import TooLongError, within

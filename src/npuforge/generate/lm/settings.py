@@ -26,9 +26,9 @@ class EmbeddedSettings(msgspec.Struct, frozen=True, kw_only=True):
 @contextmanager
 def lm_writer(settings: EmbeddedSettings, attempt: int = 0) -> Iterator[LmWriter]:
     """The writer; attempts at one task differ by their seeds."""
-    from npuforge.generate.lm.engine import LlamaEngine  # noqa: PLC0415
-    from npuforge.generate.lm.model import find  # noqa: PLC0415
-    from npuforge.generate.lm.sampling import Sampling  # noqa: PLC0415
+    from npuforge.generate.lm.engine.engine import LlamaEngine  # noqa: PLC0415
+    from npuforge.generate.lm.engine.model import find  # noqa: PLC0415
+    from npuforge.generate.lm.engine.sampling import Sampling  # noqa: PLC0415
     from npuforge.generate.lm.writer import LmWriter  # noqa: PLC0415
 
     sampling = Sampling(

@@ -17,18 +17,18 @@ from dataclasses import dataclass, field, replace
 from npuforge.errors import UsageError
 from npuforge.generate.cases import ProofCase
 from npuforge.generate.events import Writing
-from npuforge.generate.lm.answer import held, program_in
 from npuforge.generate.lm.checked import is_right
-from npuforge.generate.lm.engine import Engine
-from npuforge.generate.lm.form import complete
-from npuforge.generate.lm.grammar import grammar
-from npuforge.generate.lm.guide import Guide
-from npuforge.generate.lm.names import renamed
-from npuforge.generate.lm.numbers import put_back
-from npuforge.generate.lm.pieces import pieces, program_of, wanted
-from npuforge.generate.lm.sampling import Drawn, Sample, Sampling
-from npuforge.generate.lm.single import KINDS
-from npuforge.generate.lm.task import OPERATOR, as_question, canonical, task_text
+from npuforge.generate.lm.engine.engine import Engine
+from npuforge.generate.lm.engine.sampling import Drawn, Sample, Sampling
+from npuforge.generate.lm.form.answer import held, program_in
+from npuforge.generate.lm.form.form import complete
+from npuforge.generate.lm.form.grammar import grammar
+from npuforge.generate.lm.form.single import KINDS
+from npuforge.generate.lm.guide.guide import Guide
+from npuforge.generate.lm.parts.pieces import pieces, program_of, wanted
+from npuforge.generate.lm.question.names import renamed
+from npuforge.generate.lm.question.numbers import put_back
+from npuforge.generate.lm.question.task import OPERATOR, as_question, canonical, task_text
 from npuforge.generate.planned import settled
 from npuforge.generate.tuning import Trial, tune
 from npuforge.generate.workbench import Chosen, Workbench

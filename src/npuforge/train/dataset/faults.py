@@ -11,7 +11,7 @@ import random
 import re
 from collections.abc import Callable
 
-from npuforge.generate.lm.single import arguments
+from npuforge.generate.lm.form.single import arguments
 
 Fault = Callable[[list[str], random.Random], list[str] | None]
 

@@ -17,9 +17,9 @@ from npuforge.errors import NpuforgeError
 from npuforge.generate.cases import fewer_rows, operand_shapes
 from npuforge.generate.interpreted import does
 from npuforge.generate.live import LiveModule
-from npuforge.generate.lm.form import plain
-from npuforge.generate.lm.pieces import Piece, pieces
-from npuforge.generate.lm.task import OPERATOR, question
+from npuforge.generate.lm.form.form import plain
+from npuforge.generate.lm.parts.pieces import Piece, pieces
+from npuforge.generate.lm.question.task import OPERATOR, question
 from npuforge.lower.compiler import Lowered
 from npuforge.lower.tiling import Tiling, compute_tiling
 from npuforge.patience import within

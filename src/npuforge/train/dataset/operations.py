@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What operations were taught with: instructions and numbers, counted over programs that are right.
 
-The guide holds a model's lines against it (`generate/lm/meaning.py`). What one program alone does
-is left out, and so are the numbers of operations that divide by an extent, which may be any.
+The guide holds a model's lines against it (`generate/lm/guide/facts/meaning.py`). What one program
+alone does is left out, and so are the numbers of operations that divide by an extent, which may be
+any.
 """
 
 from __future__ import annotations
@@ -11,9 +12,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from npuforge.generate.lm.dataflow import Made
-from npuforge.generate.lm.grammar import ENDED
-from npuforge.generate.lm.meaning import Known, Meaning
+from npuforge.generate.lm.form.grammar import ENDED
+from npuforge.generate.lm.guide.facts.dataflow import Made
+from npuforge.generate.lm.guide.facts.meaning import Known, Meaning
 from npuforge.train.records import Chat
 
 _LEAST = 10  # times an operation must be seen

@@ -13,9 +13,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from npuforge.generate.lm.meaning import SHARED
-from npuforge.generate.lm.quoted import MARK
-from npuforge.generate.lm.single import arguments
+from npuforge.generate.lm.form.quoted import MARK
+from npuforge.generate.lm.form.single import arguments
+from npuforge.generate.lm.guide.facts.meaning import SHARED
 
 _FUNCTION = re.compile(r"^def (\w+)\(", re.MULTILINE)
 _BARE = "):\n"  # what follows a kernel's name; a host has parameters

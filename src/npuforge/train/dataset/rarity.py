@@ -18,8 +18,8 @@ from importlib.resources import files
 
 import msgspec
 
-from npuforge.generate.lm.grammar import ENDED
-from npuforge.generate.lm.meaning import Meaning
+from npuforge.generate.lm.form.grammar import ENDED
+from npuforge.generate.lm.guide.facts.meaning import Meaning
 from npuforge.train.records import Chat
 
 _ACCESS = re.compile(r"^ +tl\.((?:load|store)\(.*\))$", re.MULTILINE)

@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator
 
 from npuforge import dtypes
-from npuforge.generate.lm.form import complete
+from npuforge.generate.lm.form.form import complete
 from npuforge.lower.compiler import Lowered
 from npuforge.lower.kernel_class import KernelCode
 from npuforge.lower.tiling import Tiling

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import torch
 from transformers.cache_utils import Cache, DynamicLayer
 
-from npuforge.generate.lm.course import CHOICES, Course
+from npuforge.generate.lm.engine.course import CHOICES, Course
 
 _ROOM = 256  # tokens
 _UNUSED = 0.25  # share of memory that nobody looks at when it is given back

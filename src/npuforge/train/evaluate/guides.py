@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import cycle
 from typing import Self
 
-from npuforge.generate.lm.guide import Advice, Guide
+from npuforge.generate.lm.guide.guide import Advice, Guide
 from npuforge.train.pool import pool
 
 _QUESTIONS = 64  # whose guides a process keeps

@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from npuforge.generate.lm.engine import LlamaEngine
-from npuforge.generate.lm.guide import Guide
-from npuforge.generate.lm.model import read
-from npuforge.generate.lm.sampling import Sampling as Drawing
+from npuforge.generate.lm.engine.engine import LlamaEngine
+from npuforge.generate.lm.engine.model import read
+from npuforge.generate.lm.engine.sampling import Sampling as Drawing
+from npuforge.generate.lm.guide.guide import Guide
 from npuforge.train.evaluate.prompts import Prompt
 from npuforge.train.evaluate.sample import Answers, Sampling
 from npuforge.train.records import as_dicts

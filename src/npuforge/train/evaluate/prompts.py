@@ -10,8 +10,8 @@ import msgspec
 from msgspec.structs import replace
 
 from npuforge.errors import NpuforgeError
-from npuforge.generate.lm.pieces import Piece, pieces
-from npuforge.generate.lm.task import canonical, question
+from npuforge.generate.lm.parts.pieces import Piece, pieces
+from npuforge.generate.lm.question.task import canonical, question
 from npuforge.spec.graph import Graph
 from npuforge.train.dataset.record import JudgedBy
 from npuforge.train.evaluate.problems import Problem

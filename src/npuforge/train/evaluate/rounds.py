@@ -10,10 +10,10 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from npuforge.generate.lm.answer import program_in
 from npuforge.generate.lm.checked import is_right
-from npuforge.generate.lm.pieces import Piece, Written, wanted
-from npuforge.generate.lm.task import question, task_text
+from npuforge.generate.lm.form.answer import program_in
+from npuforge.generate.lm.parts.pieces import Piece, Written, wanted
+from npuforge.generate.lm.question.task import question, task_text
 from npuforge.spec.graph import Graph
 from npuforge.train.evaluate.prompts import Prompt
 from npuforge.train.evaluate.sample import Answers

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import msgspec
 
-from npuforge.generate.lm.course import Course, Words
+from npuforge.generate.lm.engine.course import Course, Words
 from npuforge.train.evaluate.guides import Guides
 from npuforge.train.evaluate.prompts import Prompt
 from npuforge.train.records import as_dicts

@@ -18,10 +18,10 @@ import msgspec
 from npuforge.bench.metrics import estimators
 from npuforge.bench.metrics.estimators import Estimate
 from npuforge.errors import NpuforgeError
-from npuforge.generate.lm.answer import program_in
 from npuforge.generate.lm.checked import is_right
-from npuforge.generate.lm.pieces import pieces, program_of
-from npuforge.generate.lm.task import canonical
+from npuforge.generate.lm.form.answer import program_in
+from npuforge.generate.lm.parts.pieces import pieces, program_of
+from npuforge.generate.lm.question.task import canonical
 from npuforge.spec.graph import Graph
 from npuforge.train.evaluate.problems import Problem
 from npuforge.train.evaluate.rounds import Found, written
