@@ -16,6 +16,7 @@ from npuforge.generate.lm.engine.engine import LlamaEngine
 from npuforge.generate.lm.engine.model import VARIABLE, ModelFile, find, read
 from npuforge.generate.lm.engine.sampling import Sampling
 from npuforge.generate.lm.form.grammar import grammar
+from npuforge.generate.lm.guide.guide import Guide
 
 PROMPT = list(range(40, 140))
 
@@ -30,6 +31,21 @@ def test_a_seed_gives_the_same_samples_however_many_are_drawn(toy_model: ModelFi
     assert len({sample.text for sample in first.samples}) == 4
     assert first.asked == len(PROMPT)
     assert all(s.tokens == 24 and not s.ended for s in first.samples if s.tokens >= 24)
+
+
+@pytest.mark.parametrize("guided", [False, True])
+def test_a_question_with_its_answer_is_no_longer_than_the_model_knows(
+    toy_model: ModelFile, guided: bool
+) -> None:
+    guide = Guide("xa: float32[na]\nreturn xa\n") if guided else None
+    sampling = Sampling(count=2, most=24, guide=guide)
+    question = PROMPT * -(-toy_model.context // len(PROMPT))
+    with LlamaEngine(toy_model) as engine:
+        cut = engine.draw(question[: toy_model.context - 5], sampling)
+        nothing = engine.draw(question, sampling)
+    assert all(sample.ended or sample.tokens == 5 for sample in cut.samples)
+    assert [(one.text, one.tokens, one.ended) for one in nothing.samples] == [("", 0, False)] * 2
+    assert nothing.asked == len(question)
 
 
 def test_samples_keep_to_a_grammar_and_say_whether_they_ended(toy_model: ModelFile) -> None:

@@ -15,7 +15,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol
@@ -72,6 +72,11 @@ class LlamaEngine:
         started = time.monotonic()
         # A text has at most a token a byte.
         size = len(prompt) if isinstance(prompt, list) else len(prompt.encode())
+        if isinstance(prompt, list):
+            room = self.model.context - size
+            if room <= 0:  # nothing can be said to it
+                return Drawn((Sample("", 0, False),) * sampling.count, size, 0.0)
+            sampling = replace(sampling, most=min(sampling.most, room))
         words = self.model.words() if sampling.guide is not None else None
         if words is not None and isinstance(prompt, list):
             self._serve(sampling.count * (size + sampling.most), sampling.count)
