@@ -295,23 +295,36 @@ def test_results_are_stored_as_their_sizes_say() -> None:
     assert stored(body.replace("y0_out", "t0"), last, purpose, asked) == ""
 
 
+_ENDS = {"nb + 1": "nb + 2", "4095": "4096"}
+
+
 @pytest.mark.parametrize(
-    ("cols", "begins"), [("nb + 2", True), ("na * nb", False)], ids=["its elements", "others"]
+    ("end", "cols", "gone_over"),
+    [
+        ("nb + 1", "nb + 2", "cols"),
+        ("nb + 1", "na * nb", None),
+        ("nb + 1", None, None),
+        ("4095", None, "4096"),
+        ("4095", "na", None),
+    ],
 )
-def test_what_is_made_of_nothing_is_gone_over(cols: str, begins: bool) -> None:
+def test_what_is_made_of_nothing_is_gone_over(
+    end: str, cols: str | None, gone_over: str | None
+) -> None:
     meaning = Meaning.read(
         "xa: float32[na, nb]\nwhere na=8, nb=32\n"
-        "v0 = arange.start_step(-1, nb + 1): int64[nb + 2]\nreturn v0\n"
+        f"v0 = arange.start_step(-1, {end}): int64[{_ENDS[end]}]\nreturn v0\n"
     )
-    purpose = Purpose(f"{STREAM}: each core", {"cols": cols}, [], ["v0"], {"y": None})
+    counted = {} if cols is None else {"cols": cols}
+    purpose = Purpose(f"{STREAM}: each core", counted, [], ["v0"], {"y": None})
     said = "".join(
         f"{line}\n"
         for line in (
             "    first = tl.program_id(0) * per_core",
-            "    last = min(first + per_core, cols)",
+            f"    last = min(first + per_core, {gone_over})",
             "    for t in range(tl.cdiv(last - first, tile)):",
             "        start = first + t * tile",
             "        m = min(tile, last - start)",
         )
     )
-    assert opening(purpose, meaning) == (said if begins else "")
+    assert opening(purpose, meaning) == ("" if gone_over is None else said)

@@ -18,6 +18,7 @@ from npuforge.generate.lm.form.single import arguments
 from npuforge.generate.lm.guide.facts.meaning import SHARED, Meaning
 from npuforge.generate.lm.guide.facts.moved import is_moved, moved
 from npuforge.generate.lm.guide.facts.purpose import ROWS, STREAM, Purpose
+from npuforge.generate.lm.guide.facts.repeated import is_repeating, repeated
 from npuforge.generate.lm.guide.rules.blocks import foreign, read_enough
 from npuforge.generate.lm.guide.rules.buffers import misshapen, overrun
 from npuforge.generate.lm.guide.rules.casts import wide_already
@@ -71,6 +72,9 @@ class Intent:
         part = moved(meaning)
         if purpose is not None and part is not None and is_moved(purpose, meaning):
             return part.body()
+        number = repeated(meaning)
+        if purpose is not None and number is not None and is_repeating(purpose, meaning):
+            return number.body(meaning)
         return opening(purpose, meaning) if purpose is not None and known else ""
 
     def following(self, program: str, last: str, kernel: str, meaning: Meaning) -> str:

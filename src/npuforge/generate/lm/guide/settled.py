@@ -18,6 +18,7 @@ from npuforge.generate.lm.guide.facts.meaning import SHARED, Meaning
 from npuforge.generate.lm.guide.facts.moved import moved
 from npuforge.generate.lm.guide.facts.outer import outer_of
 from npuforge.generate.lm.guide.facts.purpose import Purpose
+from npuforge.generate.lm.guide.facts.repeated import repeated
 from npuforge.generate.lm.guide.joins import FILLED, MOST, Join, join_of
 from npuforge.generate.lm.guide.rules.reads import is_shared
 from npuforge.generate.lm.guide.whole_kernels import outlined
@@ -39,6 +40,9 @@ def settled(meaning: Meaning) -> str:
     part = moved(meaning)
     if part is not None:
         return part.outline()
+    number = repeated(meaning)
+    if number is not None:
+        return number.outline()
     join = join_of(meaning)
     if join is not None and len(join.parts) <= MOST:
         joined = _joined(join, meaning)

@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """How kernels go over their elements or rows, or those of each outer index."""
 
+from __future__ import annotations
+
+from npuforge.spec.size import Size
+
 FIRST = "    first = tl.program_id(0) * per_core"
 OVER_ELEMENTS = """\
     last = min(first + per_core, cols)
@@ -28,3 +32,9 @@ OVER_OUTER_ELEMENTS = """\
         i0 = u // tiles
         m = min(tile, cols - start)
 """
+
+
+def over_elements(count: Size) -> str:
+    """The loop over so many elements: a number has no name."""
+    said = "cols" if count.known is None else str(count.known)
+    return OVER_ELEMENTS.replace("cols", said)

@@ -20,12 +20,14 @@ from npuforge.generate.lm.guide.facts.loops import (
     OVER_OUTER,
     OVER_OUTER_ELEMENTS,
     OVER_ROWS,
+    over_elements,
 )
 from npuforge.generate.lm.guide.facts.meaning import Meaning
 from npuforge.generate.lm.guide.facts.outer import outer_of
 from npuforge.generate.lm.guide.facts.picked import leaves_in_place
 from npuforge.generate.lm.guide.facts.purpose import ROWS, STREAM, Purpose
 from npuforge.generate.lm.guide.facts.worked_on import is_repeated
+from npuforge.spec.size import Size
 from npuforge.spec.size import product as product_of
 
 LOAD = re.compile(r"^ +tl\.load\((\w+)", re.MULTILINE)
@@ -41,8 +43,9 @@ def opening(purpose: Purpose, meaning: Meaning) -> str:
         return _singles(purpose, meaning)
     if purpose.way.startswith(STREAM) and outer_of(purpose, meaning) is not None:
         return f"{FIRST}\n{OVER_OUTER_ELEMENTS}"
-    if purpose.way.startswith(STREAM) and _reads_nothing(purpose, meaning):
-        return f"{FIRST}\n{OVER_ELEMENTS}"
+    made = _made_of_nothing(purpose, meaning)
+    if purpose.way.startswith(STREAM) and made is not None:
+        return f"{FIRST}\n{over_elements(made)}"
     first = purpose.reads[0] if purpose.reads else ""
     known = first in meaning.lines and not is_repeated(purpose, meaning)
     if known and _is_gone_over(purpose, meaning) and purpose.way.startswith(STREAM):
@@ -54,14 +57,16 @@ def opening(purpose: Purpose, meaning: Meaning) -> str:
     return f"    {_COPYIN}\n        {MARK}{meaning.lines[first]}\n"
 
 
-def _reads_nothing(purpose: Purpose, meaning: Meaning) -> bool:
-    """Whether a kernel goes over the elements of a value that is made of nothing."""
-    cols = size_of(purpose.parameters.get("cols", ""))
+def _made_of_nothing(purpose: Purpose, meaning: Meaning) -> Size | None:
+    """How many elements a kernel goes over whose one value is made of nothing."""
     values = [name for name in purpose.computes if name in meaning.lines]
     if purpose.reads or len(values) != 1 or meaning.tensors_of(values[0]):
-        return False
+        return None
     sizes = [size_of(extent) for extent in extents_of(meaning.lines[values[0]])]
-    return cols is not None and product_of(size for size in sizes if size is not None) == cols
+    count = product_of(size for size in sizes if size is not None)
+    said = size_of(purpose.parameters.get("cols", ""))
+    named = count.known is None  # a number has no name
+    return count if (said == count if named else said is None) else None
 
 
 def _is_gone_over(purpose: Purpose, meaning: Meaning) -> bool:

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A question that is one number, repeated: the kernel follows from its type and how often.
+
+The number is taken out of its buffer before anything is gone over. The planner writes such kernels
+in this way.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from npuforge.generate.lm.guide.facts.counted import extents_of, size_of, spelled
+from npuforge.generate.lm.guide.facts.loops import FIRST, over_elements
+from npuforge.generate.lm.guide.facts.meaning import Meaning
+from npuforge.generate.lm.guide.facts.purpose import Purpose
+from npuforge.generate.lm.question.task import OPERATOR
+from npuforge.plan.ways import WAYS
+from npuforge.spec.size import Size, product
+
+_REPEAT = "expand"
+_READ = """\
+    with tl.copyin():
+        # {line}
+        {name}_in = tl.alloc_ub(8, dtype=tl.{dtype}, buffers=1)
+        tl.load({name}, {name}_in[:1])
+    with tl.compute():
+"""
+_FROM_BOOL = """\
+        {name}_wide = tl.alloc_mask(8)
+        tl.mask_from_bool({name}_wide[:1], {name}_in[:1])
+        {name}_wide_ = tl.alloc_ub(8, dtype=tl.float32)
+        tl.select({name}_wide_[:1], {name}_wide[:1], 1.0, 0.0)
+        sk1 = tl.extract_scalar({name}_wide_[:1], 0)
+"""
+_WIDER = """\
+        {name}_wide = tl.alloc_ub(8, dtype=tl.{held})
+        tl.cast({name}_wide[:1], {name}_in[:1])
+        sk1 = tl.extract_scalar({name}_wide[:1], 0)
+"""
+_AS_IT_IS = """\
+        sk1 = tl.extract_scalar({name}_in[:1], 0)
+"""
+_FILLED = """\
+            {room} = tl.alloc_ub(tile, dtype=tl.{held})
+            tl.fill({room}[:m], sk1)
+"""
+_TO_BOOL = """\
+            mask0 = tl.alloc_mask(tile)
+            tl.compare(mask0[:m], t0[:m], 0.0, "ne")
+            {result}_out = tl.alloc_ub(tile, dtype=tl.bool)
+            tl.bool_from_mask({result}_out[:m], mask0[:m])
+"""
+_NARROWER = """\
+            {result}_out = tl.alloc_ub(tile, dtype=tl.{dtype})
+            tl.cast({result}_out[:m], t0[:m]{rounded})
+"""
+_STORED = """\
+        with tl.copyout():
+            tl.store({result} + start, {result}_out[:m])
+"""
+_WHOLE = frozenset({"int64", "int16", "int8", "uint8"})
+_ROUNDED = frozenset({"float16", "bfloat16"})
+
+
+class Repeated(NamedTuple):
+    """The number that `value` repeats `count` times; kernels compute with it as `held`."""
+
+    tensor: str
+    value: str
+    result: str
+    dtype: str
+    held: str
+    count: Size
+
+    def outline(self) -> str:
+        """What is said of the kernel."""
+        counted = "" if self.count.known is not None else f"cols = {spelled(self.count)}"
+        lines = (WAYS["flat"], counted, f"{self.tensor} -> {self.value} -> {self.result}")
+        return "".join(f"{OPERATOR}: {line}\n" for line in lines if line)
+
+    def body(self, meaning: Meaning) -> str:
+        """The kernel after its head."""
+        taken, left = _WIDER, _NARROWER
+        if self.dtype == "bool":
+            taken, left = _FROM_BOOL, _TO_BOOL
+        elif self.dtype == self.held:
+            taken, left = _AS_IT_IS, ""
+        said = {
+            "name": self.tensor,
+            "line": meaning.lines[self.tensor],
+            "result": self.result,
+            "dtype": self.dtype,
+            "held": self.held,
+            "room": "t0" if left else f"{self.result}_out",
+            "rounded": ', round="rint"' if self.dtype in _ROUNDED else "",
+        }
+        return (
+            f"{(_READ + taken).format(**said)}{FIRST}\n{over_elements(self.count)}"
+            f"        with tl.compute():\n            # {meaning.lines[self.value]}\n"
+            f"{(_FILLED + left + _STORED).format(**said)}"
+        )
+
+
+def repeated(meaning: Meaning) -> Repeated | None:
+    """The number that a question repeats; nothing where it asks for anything else."""
+    values = [name for name, operation in meaning.operations.items() if operation]
+    if len(values) != 1 or list(meaning.results.values()) != values:
+        return None
+    ((result, value),) = meaning.results.items()
+    if meaning.operations[value] != _REPEAT:
+        return None
+    tensor = meaning.given_to(value)[0]
+    dtype = meaning.dtype(tensor)
+    before, after = (
+        [size_of(one) for one in extents_of(meaning.lines[name])] for name in (tensor, value)
+    )
+    sizes = [one for one in after if one is not None]
+    if any(one != Size.of(1) for one in before) or len(sizes) < len(after):
+        return None
+    held = "int32" if dtype in _WHOLE else "float32" if dtype in {*_ROUNDED, "bool"} else dtype
+    if held not in ("float32", "int32"):
+        return None
+    return Repeated(tensor, value, result, dtype, held, product(sizes))
+
+
+def is_repeating(purpose: Purpose, meaning: Meaning) -> bool:
+    """Whether a kernel is for such a question, and for nothing else."""
+    found = repeated(meaning)
+    return (
+        found is not None and purpose.computes == [found.value] and purpose.reads == [found.tensor]
+    )
