@@ -3,58 +3,25 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.generate.lm.taught import applied
+from tests.generate.lm.parts.computed import captured, of_parts
 
 from npuforge.generate.interpreted import run
-from npuforge.generate.live import LiveModule
-from npuforge.generate.lm.form.quoted import stored
 from npuforge.generate.lm.parts.few_axes import in_few_axes
-from npuforge.generate.lm.parts.pieces import Piece, pieces
-from npuforge.generate.lm.question.task import canonical, task_text
+from npuforge.generate.lm.parts.pieces import pieces
+from npuforge.generate.lm.question.task import task_text
 from npuforge.spec.graph import Graph
-from npuforge.spec.size import Size
 
 Function = Callable[..., torch.Tensor]
-
-
-def _graph(function: Function, *shapes: tuple[int, ...]) -> Graph:
-    inputs = [torch.ones(shape) for shape in shapes]
-    with LiveModule(applied(function, len(inputs)), inputs, "applied") as module:
-        graph, _ = canonical(module.graph)
-    return graph
 
 
 def _said(graph: Graph) -> list[str]:
     """The question without the sizes of the example."""
     return [line for line in task_text(graph).splitlines() if not line.startswith("where")]
-
-
-def _of_parts(
-    parts: Sequence[Piece], tensors: Mapping[str, torch.Tensor], sizes: Mapping[str, int]
-) -> dict[str, torch.Tensor]:
-    """What the smallest parts leave, by the names of the whole: memory is all they share."""
-    known = dict(tensors)
-    for part in parts:
-        own = {name: Size.parse(text).at(sizes) for name, text in part.extents.items()}
-        given = {}
-        for source in part.graph.sources:
-            shape = [size.at(own) for size in source.type.sizes]
-            memory = known[part.tensors[source.name]].flatten()
-            given[source.name] = memory[: math.prod(shape)].reshape(shape)
-        names = [result.name for result in part.graph.results]
-        if part.pieces:
-            left = _of_parts(part.pieces, given, own)
-        else:
-            left = dict(zip(names, run(part.graph, own, given), strict=True))
-        for name, value in stored(part.asked).items():
-            known[part.tensors[name]] = left[value]
-    return known
 
 
 def _axis(rank: int) -> st.SearchStrategy[int]:
@@ -84,40 +51,40 @@ def test_what_parts_compute_is_what_the_whole_does(
 ) -> None:
     shape = (4, 3, 5)
     other = tuple(n if one > 1 else 1 for one, n in zip(broadcast, shape, strict=True))
-    graph = _graph(function, shape, other)
+    graph = captured(function, shape, other)
     parts = pieces(graph)
     sizes = {symbol.name: symbol.example for symbol in graph.symbols}
     tensors = {source.name: torch.rand(source.type.shape) for source in graph.sources}
     (wanted,) = run(graph, sizes, tensors)
-    found = _of_parts(parts, tensors, sizes)[graph.results[0].name]
+    found = of_parts(parts, tensors, sizes)[graph.results[0].name]
     torch.testing.assert_close(found.reshape(wanted.shape), wanted)
 
 
 def test_axes_that_nothing_tells_apart_are_one() -> None:
-    small = in_few_axes(_graph(lambda x, y: x * y, (2, 3, 4, 5), (2, 3, 1, 1)))
+    small = in_few_axes(captured(lambda x, y: x * y, (2, 3, 4, 5), (2, 3, 1, 1)))
     assert [source.type.shape for source in small.sources] == [(6, 20), (6, 1)]
     assert small.nodes[-1].type.shape == (6, 20)
 
 
 def test_a_part_of_one_element_is_selected() -> None:
-    small = in_few_axes(_graph(lambda x: x[:, 1:2], (4, 3, 5)))
+    small = in_few_axes(captured(lambda x: x[:, 1:2], (4, 3, 5)))
     assert small.nodes[0].word == "select.int"
     assert small.nodes[0].args[1:] == [1, 1]
     assert small.nodes[0].type.shape == (4, 5)
 
 
 def test_what_is_joined_keeps_its_axis() -> None:
-    graph = _graph(lambda x, y: torch.cat([x, y], 1), (4, 2), (4, 1))
+    graph = captured(lambda x, y: torch.cat([x, y], 1), (4, 2), (4, 1))
     assert in_few_axes(graph) == graph
 
 
 def test_rows_and_columns_of_one_range_stay_apart() -> None:
-    graph = _graph(lambda x: x * (torch.arange(7)[:, None] == torch.arange(7)), (7, 7))
+    graph = captured(lambda x: x * (torch.arange(7)[:, None] == torch.arange(7)), (7, 7))
     small = in_few_axes(graph)
     assert [node.type.shape for node in small.nodes][-1] == (7, 7)
 
 
 def test_an_operation_that_is_not_known_is_left_alone() -> None:
-    graph = _graph(lambda x: torch.nn.functional.max_pool2d(x, 2), (1, 3, 8, 8))
+    graph = captured(lambda x: torch.nn.functional.max_pool2d(x, 2), (1, 3, 8, 8))
     assert in_few_axes(graph) == graph
     assert _said(graph) == _said(in_few_axes(graph))

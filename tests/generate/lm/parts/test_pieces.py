@@ -140,6 +140,9 @@ FUNCTIONS: dict[str, Function] = {
     ),
     "groups": lambda x, y: torch.nn.functional.group_norm((x * y)[:, :12].reshape(3, 4, 6), 2),
     "sunk": lambda x, y: torch.cat([x, y[0, :1, None].expand(6, 1)], 1).sum(-1),
+    "with one another": lambda x, y: (
+        (x[:, 0, None] - x[:, 0]) * (y[:, :, None] <= y[:, None]).sum()
+    ),
     "masked": lambda x, y: torch.where(torch.arange(x.shape[1]) < 5, x, y).mean(-1),
 }
 
@@ -152,6 +155,7 @@ TOGETHER: dict[str, list[str]] = {
     "turns": ["turned", "crossed", "running", "trimmed", "sloped"],
     "windows": ["patches", "neighbours", "rolled", "masked", "running logarithms"],
     "elements": ["rest of erf", "looked up", "size", "masked in the middle", "sunk"],
+    "twice": ["with one another"],
     "fixed rows": ["spread in the middle", "spread that stays", "shuffled", "groups"],
 }
 

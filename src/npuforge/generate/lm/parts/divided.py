@@ -21,6 +21,7 @@ from npuforge.generate.lm.parts.part_shapes import (
     with_shapes,
     without_views,
 )
+from npuforge.generate.lm.parts.read_apart import Apart, read_apart
 from npuforge.generate.lm.question.kinds import ITEM
 from npuforge.spec.graph import Graph, Node, Result, Source
 
@@ -35,6 +36,7 @@ class Part(NamedTuple):
     extents: dict[str, tuple[str, ...]]
     leaves: list[str]
     same: list[tuple[str, str]]  # extents of the whole that are one in the part
+    was: dict[str, str]  # tensors of the whole that are several in the part, by these
 
 
 def divided(graph: Graph, most: int = _MOST, least: int = 2) -> list[Part]:
@@ -56,15 +58,18 @@ def divided(graph: Graph, most: int = _MOST, least: int = 2) -> list[Part]:
 
 def _named(part: Graph, whole: Graph) -> Part | None:
     """The part in as few axes as it needs, if it can name their extents then."""
-    seen = without_views(part)
-    for plain in (in_few_axes(seen), seen):
-        same = met_in(plain)
-        met = Resized(same).graph(plain)
-        own = named(met, whole)
-        if own is not None:
-            extents = {source.name: source.type.extents for source in met.sources}
-            leaves = [result.name for result in part.results]
-            return Part(own, extents, leaves, [(str(a), b) for a, b in same.items()])
+    apart = read_apart(part)
+    for one in (apart, Apart(part, {})) if apart.was else (apart,):
+        seen = without_views(one.graph)
+        for plain in (in_few_axes(seen), seen):
+            same = met_in(plain)
+            met = Resized(same).graph(plain)
+            own = named(met, whole)
+            if own is not None:
+                extents = {source.name: one.extents_of_whole(source.type) for source in met.sources}
+                leaves = [result.name for result in part.results]
+                was = {name: source.name for name, source in one.was.items()}
+                return Part(own, extents, leaves, [(str(a), b) for a, b in same.items()], was)
     return None
 
 

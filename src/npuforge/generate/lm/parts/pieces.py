@@ -63,7 +63,7 @@ def pieces(graph: Graph, most: Sequence[int] = (12, 1)) -> list[Piece]:
     least = 2 if graph.nodes == whole.nodes else 1
     kinds = {node.name: kind for node in graph.nodes if (kind := node.types[0]) is not None}
     found: list[Piece] = []
-    for part, extents, leaves, same in divided(graph, most[0], least):
+    for part, extents, leaves, same, was in divided(graph, most[0], least):
         own, names = canonical(part)
         back = {
             symbol: whole
@@ -80,7 +80,10 @@ def pieces(graph: Graph, most: Sequence[int] = (12, 1)) -> list[Piece]:
         found.append(
             Piece(
                 graph=own,
-                tensors={**names.sources, **dict(zip(outputs, fresh, strict=True))},
+                tensors={
+                    **{own: was.get(one, one) for own, one in names.sources.items()},
+                    **dict(zip(outputs, fresh, strict=True)),
+                },
                 extents=back,
                 rooms=rooms,
                 demands=_demands(own, same, back),

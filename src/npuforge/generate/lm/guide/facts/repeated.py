@@ -63,18 +63,18 @@ _ROUNDED = frozenset({"float16", "bfloat16"})
 
 
 class Repeated(NamedTuple):
-    """The number that `value` repeats `count` times; kernels compute with it as `held`."""
+    """The number that `value` repeats so many `times`; kernels compute with it as `held`."""
 
     tensor: str
     value: str
     result: str
     dtype: str
     held: str
-    count: Size
+    times: Size
 
     def outline(self) -> str:
         """What is said of the kernel."""
-        counted = "" if self.count.known is not None else f"cols = {spelled(self.count)}"
+        counted = "" if self.times.known is not None else f"cols = {spelled(self.times)}"
         lines = (WAYS["flat"], counted, f"{self.tensor} -> {self.value} -> {self.result}")
         return "".join(f"{OPERATOR}: {line}\n" for line in lines if line)
 
@@ -95,7 +95,7 @@ class Repeated(NamedTuple):
             "rounded": ', round="rint"' if self.dtype in _ROUNDED else "",
         }
         return (
-            f"{(_READ + taken).format(**said)}{FIRST}\n{over_elements(self.count)}"
+            f"{(_READ + taken).format(**said)}{FIRST}\n{over_elements(self.times)}"
             f"        with tl.compute():\n            # {meaning.lines[self.value]}\n"
             f"{(_FILLED + left + _STORED).format(**said)}"
         )
