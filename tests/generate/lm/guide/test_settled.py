@@ -36,6 +36,9 @@ _ELEMENTS: dict[str, tuple[Function, list[tuple[int, ...]]]] = {
     "numbered rows": (lambda x: x / (torch.arange(30.0)[:, None] + 1), [(4, 30, 70)]),
     "joined": (lambda x, y: torch.cat([x, y], 1), [(30, 7), (30, 9)]),
     "after nothing": (lambda x: torch.cat([torch.zeros(x.shape[0], 2), x], 1), [(30, 7)]),
+    "another type": (lambda x: x.to(torch.float16), [(30, 70)]),
+    "long rows again": (lambda x, y: x.expand(y.shape[0], x.shape[0]), [(9000,), (4, 7)]),
+    "short rows again": (lambda x, y: x.expand(y.shape[0], x.shape[0]), [(90,), (4, 7)]),
     "before ones": (lambda x: torch.cat([x, torch.ones(3, x.shape[1])]), [(30, 7)]),
 }
 _PARTS: dict[str, tuple[Function, tuple[int, ...]]] = {
@@ -69,6 +72,22 @@ def test_where_there_is_a_choice_nothing_is_said(
 ) -> None:
     asked, _, _ = _taught(function, shape)
     assert settled(Meaning.read(asked)) == ""
+
+
+@pytest.mark.parametrize("cols", [90, 9000])
+def test_a_tensor_is_laid_down_again_as_the_planner_does_it(cols: int) -> None:
+    asked, said, program = _taught(lambda x, y: x.expand(y.shape[0], len(x)), (cols,), (4, 7))
+    head, _, body = program.partition("def op():\n")
+    given = Guide(asked).line(f"<think>\n{said}{_NUMBERS}{head}def op():\n").then
+    assert given
+    assert body.startswith(given)
+    units = next(line for line in body.splitlines() if "k1_units = " in line)
+    before, _, _ = program.partition(f"{units}\n")
+    for count in ("7", "nb"):
+        wrong = units.rpartition(" * ")[0] + f" * {count}" if " * " in units else units
+        advice = Guide(asked).line(f"<think>\n{said}{_NUMBERS}{before}{wrong}\n")
+        assert (wrong == units) is advice.keep
+        assert advice.then in ("", f"{units}\n")
 
 
 @pytest.mark.parametrize("name", _PARTS)

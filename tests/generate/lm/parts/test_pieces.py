@@ -154,8 +154,14 @@ TOGETHER: dict[str, list[str]] = {
     "orders": ["differences", "copied", "lengths", "middles", "joins"],
     "turns": ["turned", "crossed", "running", "trimmed", "sloped"],
     "windows": ["patches", "neighbours", "rolled", "masked", "running logarithms"],
-    "elements": ["rest of erf", "looked up", "size", "masked in the middle", "sunk"],
-    "twice": ["with one another"],
+    "elements": [
+        "rest of erf",
+        "looked up",
+        "size",
+        "masked in the middle",
+        "sunk",
+        "with one another",
+    ],
     "fixed rows": ["spread in the middle", "spread that stays", "shuffled", "groups"],
 }
 
@@ -284,6 +290,14 @@ def test_a_row_that_does_not_fit_is_not_right() -> None:
     assert is_right(in_rows, narrow)
     assert not is_right(in_rows, wide)
     assert is_right(_planned(wide), wide)
+
+
+def test_what_is_computed_and_then_repeated_is_repeated_apart() -> None:
+    function = lambda x, y: (x[0] > 0.0).float().expand(6, 13)  # noqa: E731, ARG005
+    with LiveModule(Applied(function), _inputs(), "applied") as module:
+        graph, _ = canonical(module.graph)
+    parts = [[node.word for node in part.graph.nodes] for part in pieces(graph, (1,))]
+    assert parts == [["select.int"], ["gt.Scalar"], ["_to_copy"], ["expand"]]
 
 
 def test_what_is_folded_must_not_be_empty() -> None:

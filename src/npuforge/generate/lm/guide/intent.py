@@ -16,9 +16,8 @@ from npuforge.generate.lm.form.heads import taken
 from npuforge.generate.lm.form.quoted import MARK, about, indentation, is_quote
 from npuforge.generate.lm.form.single import arguments
 from npuforge.generate.lm.guide.facts.meaning import SHARED, Meaning
-from npuforge.generate.lm.guide.facts.moved import is_moved, moved
 from npuforge.generate.lm.guide.facts.purpose import ROWS, STREAM, Purpose
-from npuforge.generate.lm.guide.facts.repeated import is_repeating, repeated
+from npuforge.generate.lm.guide.given_kernels import body_of
 from npuforge.generate.lm.guide.rules.blocks import foreign, read_enough
 from npuforge.generate.lm.guide.rules.buffers import misshapen, overrun
 from npuforge.generate.lm.guide.rules.casts import wide_already
@@ -69,13 +68,10 @@ class Intent:
         """The lines that a kernel begins with, where there is no choice."""
         purpose = self.kernels.get(kernel)
         known = purpose is not None and purpose.leaves and not kernel.endswith(SHARED)
-        part = moved(meaning)
-        if purpose is not None and part is not None and is_moved(purpose, meaning):
-            return part.body()
-        number = repeated(meaning)
-        if purpose is not None and number is not None and is_repeating(purpose, meaning):
-            return number.body(meaning)
-        return opening(purpose, meaning) if purpose is not None and known else ""
+        if purpose is None:
+            return ""
+        whole = body_of(purpose, meaning)
+        return whole or (opening(purpose, meaning) if known else "")
 
     def following(self, program: str, last: str, kernel: str, meaning: Meaning) -> str:
         """The lines after another one, where there is no choice: the head of a loop, or stores; how

@@ -15,10 +15,9 @@ from collections.abc import Iterator, Mapping
 
 from npuforge.generate.lm.guide.facts.counted import extents_of, spelled
 from npuforge.generate.lm.guide.facts.meaning import SHARED, Meaning
-from npuforge.generate.lm.guide.facts.moved import moved
 from npuforge.generate.lm.guide.facts.outer import outer_of
 from npuforge.generate.lm.guide.facts.purpose import Purpose
-from npuforge.generate.lm.guide.facts.repeated import repeated
+from npuforge.generate.lm.guide.given_kernels import outline_of
 from npuforge.generate.lm.guide.joins import FILLED, MOST, Join, join_of
 from npuforge.generate.lm.guide.rules.reads import is_shared
 from npuforge.generate.lm.guide.whole_kernels import outlined
@@ -32,17 +31,14 @@ _SYMBOL = re.compile(r"n[a-z]{1,2}")
 _COUNT = re.compile(r"\bn[a-z]{1,2}\b.* |^\(")  # what is computed of extents
 _RANGE = "arange"
 _REPEAT = "expand"
-_ALONE = re.compile(r"(?:arange|full|clone)\b")  # goes over its result
+_ALONE = re.compile(r"(?:arange|full|clone|_to_copy)\b")  # goes over its result
 
 
 def settled(meaning: Meaning) -> str:
     """The lines of the outline; nothing where there is a choice."""
-    part = moved(meaning)
-    if part is not None:
-        return part.outline()
-    number = repeated(meaning)
-    if number is not None:
-        return number.outline()
+    given = outline_of(meaning)
+    if given:
+        return given
     join = join_of(meaning)
     if join is not None and len(join.parts) <= MOST:
         joined = _joined(join, meaning)

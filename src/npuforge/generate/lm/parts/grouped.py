@@ -13,7 +13,8 @@ from npuforge.spec.graph import Argument, Extent, Graph, Node, TensorType
 from npuforge.spec.size import Size
 
 _JOIN = "cat"
-_FILLS = ("full", "expand")
+_REPEAT = "expand"
+_FILLS = ("full", _REPEAT)
 
 
 @dataclass
@@ -126,8 +127,13 @@ def _free(graph: Graph, types: Mapping[str, TensorType], most: int) -> set[str]:
 
 def _apart(graph: Graph, types: Mapping[str, TensorType]) -> set[str]:
     """Ranges, and what is filled or repeated where it is joined, or has an extent that nothing else
-    has which it meets: who compares, moves or joins by it has enough to do."""
+    has which it meets: who compares, moves or joins by it has enough to do. So is what is repeated
+    in the end, once it was computed."""
+    nodes = {node.name: node for node in graph.nodes}
     found = {node.name for node in graph.nodes if node.op == RANGE}
+    left = [nodes[result.name] for result in graph.results if result.name in nodes]
+    made = [node for node in left if node.word == _REPEAT and _is_computed(node, nodes)]
+    found |= {node.name for node in made}
     fills = {node.name for node in graph.nodes if node.word in _FILLS}
     for node in graph.nodes:
         read = set(node.reads())
@@ -136,6 +142,12 @@ def _apart(graph: Graph, types: Mapping[str, TensorType]) -> set[str]:
             if node.word == _JOIN or not set(types[name].extents) <= {"1", *others}:
                 found.add(name)
     return found
+
+
+def _is_computed(look: Node, nodes: Mapping[str, Node]) -> bool:
+    """Whether what is looked at is neither a tensor nor free."""
+    read = nodes.get(next(look.reads()))
+    return read is not None and (not is_free(read, nodes) or _is_computed(read, nodes))
 
 
 def sizes_of(node: Node) -> Iterator[Size]:

@@ -11,10 +11,10 @@ import re
 
 from npuforge.generate.lm.guide.facts.counted import size_of, spelled
 from npuforge.generate.lm.guide.facts.meaning import Meaning
-from npuforge.generate.lm.guide.facts.moved import is_moved, moved
 from npuforge.generate.lm.guide.facts.outer import outer_of
 from npuforge.generate.lm.guide.facts.picked import leaves_in_place
 from npuforge.generate.lm.guide.facts.purpose import ROWS, Purpose
+from npuforge.generate.lm.guide.given_kernels import gone_over
 from npuforge.spec.size import Size
 
 _ONE = Size.of(1)
@@ -45,9 +45,9 @@ def shared_out(last: str, purpose: Purpose, meaning: Meaning) -> str | None:
 def _counted(purpose: Purpose, meaning: Meaning) -> tuple[Size, Size] | None:
     """The rows of a kernel, or the elements of a stream that goes over them again and again, and
     how often it does."""
-    part = moved(meaning)
-    if part is not None and is_moved(purpose, meaning):
-        return part.rows, part.outer
+    given = gone_over(purpose, meaning)
+    if given is not None:
+        return given
     if not meaning.lines.keys() >= {*purpose.reads, *purpose.computes} or not purpose.leaves:
         return None
     axis = "rows" if purpose.way.startswith(ROWS) else "cols"

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A question that is a tensor laid down again for each outer index, too long for a row: parts of it
+are read and stored. Nothing is computed, and the planner writes such kernels in this way."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from npuforge.generate.lm.guide.facts.counted import extents_of, size_of, spelled
+from npuforge.generate.lm.guide.facts.loops import FIRST, OVER_OUTER_ELEMENTS
+from npuforge.generate.lm.guide.facts.meaning import Meaning
+from npuforge.generate.lm.guide.facts.purpose import Purpose
+from npuforge.generate.lm.question.task import OPERATOR
+from npuforge.plan.ways import NARROW, WAYS
+from npuforge.spec.size import Size, product
+
+_REPEAT = "expand"
+_COPIED = """\
+        with tl.copyin():
+            in0 = tl.alloc_ub(tile, dtype=tl.{dtype})
+            tl.load({tensor} + start, in0[:m])
+        with tl.copyout():
+            tl.store({result} + i0 * cols + start, in0[:m])
+"""
+
+
+class LaidAgain(NamedTuple):
+    """The tensor of `cols` elements, and how often."""
+
+    tensor: str
+    result: str
+    dtype: str
+    cols: Size
+    times: Size
+
+    def outline(self) -> str:
+        """What is said of the kernel."""
+        lines = (WAYS["flat"], f"cols = {spelled(self.cols)}", f"{self.tensor} -> {self.result}")
+        return "".join(f"{OPERATOR}: {line}\n" for line in lines)
+
+    def body(self) -> str:
+        """The kernel after its head."""
+        return f"{FIRST}\n{OVER_OUTER_ELEMENTS}" + _COPIED.format(**self._asdict())
+
+
+def laid_again(meaning: Meaning) -> LaidAgain | None:
+    """The tensor that a question lays down again and again; nothing where it asks for anything
+    else, or a row of it fits."""
+    values = [name for name, operation in meaning.operations.items() if operation]
+    if len(values) != 1 or list(meaning.results.values()) != values:
+        return None
+    ((result, value),) = meaning.results.items()
+    if meaning.operations[value] != _REPEAT:
+        return None
+    tensor = meaning.given_to(value)[0]
+    own, all_ = (
+        [one for one in extents_of(meaning.lines[name]) if one != "1"] for name in (tensor, value)
+    )
+    outer = all_[: len(all_) - len(own)]
+    sizes = [size for one in all_ if (size := size_of(one)) is not None]
+    if not own or not outer or all_[len(outer) :] != own or len(sizes) < len(all_):
+        return None
+    cols, times = product(sizes[len(outer) :]), product(sizes[: len(outer)])
+    if cols.known is not None or set(own) & set(outer) or meaning.fits(own, NARROW):
+        return None
+    return LaidAgain(tensor, result, meaning.dtype(tensor), cols, times)
+
+
+def is_laying(purpose: Purpose, meaning: Meaning) -> bool:
+    """Whether a kernel is for such a question, and for nothing else."""
+    found = laid_again(meaning)
+    return found is not None and not purpose.computes and purpose.reads == [found.tensor]
