@@ -9,6 +9,7 @@ import pytest
 import torch
 from tests.generate.lm.taught import applied, written
 
+from npuforge.generate.lm.guide.facts.laid_again import laid_again
 from npuforge.generate.lm.guide.facts.meaning import Meaning
 from npuforge.generate.lm.guide.facts.moved import moved
 from npuforge.generate.lm.guide.guide import Guide
@@ -74,20 +75,38 @@ def test_where_there_is_a_choice_nothing_is_said(
     assert settled(Meaning.read(asked)) == ""
 
 
-@pytest.mark.parametrize("cols", [90, 9000])
-def test_a_tensor_is_laid_down_again_as_the_planner_does_it(cols: int) -> None:
-    asked, said, program = _taught(lambda x, y: x.expand(y.shape[0], len(x)), (cols,), (4, 7))
+_AGAIN: dict[str, tuple[Function, list[tuple[int, ...]]]] = {
+    "as often as there are rows": (lambda x, y: x.expand(len(y), len(x)), [(9000,), (4, 7)]),
+    "as often as the module says": (lambda x: x.expand(5, len(x)), [(9000,)]),
+    "a square": (lambda x: x.expand(len(x), len(x)), [(9000,)]),
+}
+
+
+@pytest.mark.parametrize("name", _AGAIN)
+def test_a_long_row_is_laid_down_again_as_the_planner_does_it(name: str) -> None:
+    function, shapes = _AGAIN[name]
+    asked, said, program = _taught(function, *shapes)
+    assert Guide(asked).line("<think>\n").then == said
     head, _, body = program.partition("def op():\n")
     given = Guide(asked).line(f"<think>\n{said}{_NUMBERS}{head}def op():\n").then
     assert given
-    assert body.startswith(given)
+    assert body.startswith(f"{given}\n\n")
     units = next(line for line in body.splitlines() if "k1_units = " in line)
     before, _, _ = program.partition(f"{units}\n")
-    for count in ("7", "nb"):
-        wrong = units.rpartition(" * ")[0] + f" * {count}" if " * " in units else units
-        advice = Guide(asked).line(f"<think>\n{said}{_NUMBERS}{before}{wrong}\n")
-        assert (wrong == units) is advice.keep
-        assert advice.then in ("", f"{units}\n")
+    wrong = f"{units.rpartition(' * ')[0]} * 77"
+    advice = Guide(asked).line(f"<think>\n{said}{_NUMBERS}{before}{wrong}\n")
+    assert (advice.keep, advice.then) == (False, f"{units}\n")
+    assert Guide(asked).line(f"<think>\n{said}{_NUMBERS}{before}{units}\n").keep
+
+
+def test_fixed_rows_are_laid_down_again_as_they_are() -> None:
+    asked = "xa: bool[65536]\nv0 = expand(xa, [96, 65536]): bool[96, 65536]\nreturn v0\n"
+    given = laid_again(Meaning.read(asked))
+    assert given is not None
+    assert given.outline().splitlines()[1:] == ["op: xa -> y"]
+    assert "m = min(tile, 65536 - start)" in given.body()
+    assert "tl.store(y + i0 * 65536 + start, in0[:m])" in given.body()
+    assert laid_again(Meaning.read(asked.replace("65536", "64"))) is None
 
 
 @pytest.mark.parametrize("name", _PARTS)

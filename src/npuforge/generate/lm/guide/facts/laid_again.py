@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from npuforge.generate.lm.guide.facts.counted import extents_of, size_of, spelled
-from npuforge.generate.lm.guide.facts.loops import FIRST, OVER_OUTER_ELEMENTS
+from npuforge.generate.lm.guide.facts.loops import FIRST, OVER_OUTER_ELEMENTS, counted
 from npuforge.generate.lm.guide.facts.meaning import Meaning
 from npuforge.generate.lm.guide.facts.purpose import Purpose
 from npuforge.generate.lm.question.task import OPERATOR
@@ -20,7 +20,7 @@ _COPIED = """\
             in0 = tl.alloc_ub(tile, dtype=tl.{dtype})
             tl.load({tensor} + start, in0[:m])
         with tl.copyout():
-            tl.store({result} + i0 * cols + start, in0[:m])
+            tl.store({result} + i0 * {cols} + start, in0[:m])
 """
 
 
@@ -35,12 +35,15 @@ class LaidAgain(NamedTuple):
 
     def outline(self) -> str:
         """What is said of the kernel."""
-        lines = (WAYS["flat"], f"cols = {spelled(self.cols)}", f"{self.tensor} -> {self.result}")
-        return "".join(f"{OPERATOR}: {line}\n" for line in lines)
+        named = f"cols = {spelled(self.cols)}" if self.cols.known is None else ""
+        lines = (WAYS["flat"], named, f"{self.tensor} -> {self.result}")
+        return "".join(f"{OPERATOR}: {line}\n" for line in lines if line)
 
     def body(self) -> str:
         """The kernel after its head."""
-        return f"{FIRST}\n{OVER_OUTER_ELEMENTS}" + _COPIED.format(**self._asdict())
+        said = counted(self.cols)
+        loop = OVER_OUTER_ELEMENTS.replace("cols", said)
+        return f"{FIRST}\n{loop}" + _COPIED.format(**self._asdict() | {"cols": said})
 
 
 def laid_again(meaning: Meaning) -> LaidAgain | None:
@@ -61,7 +64,7 @@ def laid_again(meaning: Meaning) -> LaidAgain | None:
     if not own or not outer or all_[len(outer) :] != own or len(sizes) < len(all_):
         return None
     cols, times = product(sizes[len(outer) :]), product(sizes[: len(outer)])
-    if cols.known is not None or set(own) & set(outer) or meaning.fits(own, NARROW):
+    if meaning.fits(own, NARROW):
         return None
     return LaidAgain(tensor, result, meaning.dtype(tensor), cols, times)
 

@@ -34,7 +34,11 @@ OVER_OUTER_ELEMENTS = """\
 """
 
 
+def counted(count: Size) -> str:
+    """What a kernel calls the number of elements that it goes over: a number has no name."""
+    return "cols" if count.known is None else str(count.known)
+
+
 def over_elements(count: Size) -> str:
-    """The loop over so many elements: a number has no name."""
-    said = "cols" if count.known is None else str(count.known)
-    return OVER_ELEMENTS.replace("cols", said)
+    """The loop over so many elements."""
+    return OVER_ELEMENTS.replace("cols", counted(count))

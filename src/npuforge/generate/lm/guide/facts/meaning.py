@@ -119,7 +119,8 @@ class Meaning:
 
     def fits(self, extents: Iterable[str], each: int) -> bool:
         """Whether as many elements as the extents of the example come to fit with `each` bytes."""
-        return math.prod(self.sizes.get(one, self.room) for one in extents) * each <= self.room
+        sizes = (int(one) if one.isdigit() else self.sizes.get(one, self.room) for one in extents)
+        return math.prod(sizes) * each <= self.room
 
     @cached_property
     def moves(self) -> bool:
