@@ -85,6 +85,19 @@ def test_what_the_guide_gives_up_or_is_too_long_is_no_answer(scale: Written) -> 
     assert not cut.ended
 
 
+def test_nothing_is_asked_after_more_than_an_answer_may_have(scale: Written) -> None:
+    """Lines that are given may be too many, too."""
+    server = _Server(scale.answer, {})
+    for most in range(20, len(scale.answer), 20):
+
+        def limited(asked: Mapping[str, Any], callback: Callable[[Piece], bool]) -> None:
+            assert len(asked["prompt"]) < len(_ASKED) + most  # noqa: B023 (called in this round)
+            server(asked, callback)
+
+        (cut,) = _drawn(limited, scale.asked, count=1, most=most).samples
+        assert not cut.ended
+
+
 def test_an_error_of_the_server_is_told(scale: Written) -> None:
     def broken(_: Mapping[str, Any], callback: Callable[[Piece], bool]) -> None:
         callback({"error": {"message": "no room"}})

@@ -83,7 +83,7 @@ class _Answer:
         try:
             while not (self.unwanted or self._is_over()):
                 self._given()
-                if not self.course.ended:
+                if not (self.course.ended or self._is_over()):
                     self._line()
         except BaseException as error:  # handed over to whoever waits
             self.failed = error
