@@ -168,7 +168,7 @@ def drawn_option(flag: str) -> Callable[[_F], _F]:
     """How many programs `lm` draws; the word differs, as a benchmark has samples of its own."""
     said = "Programs that `lm` draws."
     return click.option(
-        flag, "lm_samples", type=_AT_LEAST_ONE, default=10, show_default=True, help=said
+        flag, "lm_samples", type=_AT_LEAST_ONE, default=4, show_default=True, help=said
     )
 
 

@@ -95,10 +95,10 @@ def test_a_command_is_one_that_bench_takes() -> None:
 
 
 def test_commands_say_which_model_wrote() -> None:
-    own = EmbeddedSettings(model="/home/me/m.gguf", samples=4)
+    own = EmbeddedSettings(model="/home/me/m.gguf", samples=5)
     settings = Settings(suite="forge", strategy="lm", embedded=own)
     found = bench.make_context("bench", shlex.split(command(settings))[2:]).params
-    assert (str(found["lm_model"]), found["lm_samples"]) == ("/home/me/m.gguf", 4)
+    assert (str(found["lm_model"]), found["lm_samples"]) == ("/home/me/m.gguf", 5)
     assert "/home" not in command(settings, public=True)
     assert title(settings) == "forge, strategy lm, embedded m.gguf"
     endpoint: dict[str, str | int | float | None] = {"model": "coder", "base_url": "http://me"}

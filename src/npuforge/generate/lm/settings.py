@@ -18,7 +18,7 @@ class EmbeddedSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Which file, and how it is asked."""
 
     model: str
-    samples: int = 10
+    samples: int = 4
     threads: int = 1
     temperature: float = 0.6
 

@@ -16,7 +16,7 @@ class Sampling:
     """`count` answers of at most `most` tokens. A `guide` looks after their lines where the model
     has a token for a line's end, else a `grammar` (GBNF) says what they may be."""
 
-    count: int = 10
+    count: int = 4
     temperature: float = 0.6
     top_p: float = 0.95
     seed: int = 0
