@@ -27,7 +27,7 @@ def captured(function: Function, *shapes: tuple[int, ...]) -> Graph:
     return graph
 
 
-def of_parts(
+def _of_parts(
     parts: Sequence[Piece], tensors: Mapping[str, torch.Tensor], sizes: Mapping[str, int]
 ) -> dict[str, torch.Tensor]:
     """What the smallest parts leave, by the names of the whole: memory is all they share."""
@@ -41,9 +41,18 @@ def of_parts(
             given[source.name] = memory[: math.prod(shape)].reshape(shape)
         names = [result.name for result in part.graph.results]
         if part.pieces:
-            left = of_parts(part.pieces, given, own)
+            left = _of_parts(part.pieces, given, own)
         else:
             left = dict(zip(names, run(part.graph, own, given), strict=True))
         for name, value in stored(part.asked).items():
             known[part.tensors[name]] = left[value]
     return known
+
+
+def agree(graph: Graph, parts: Sequence[Piece]) -> None:
+    """What parts compute is what the whole does, which has one result."""
+    sizes = {symbol.name: symbol.example for symbol in graph.symbols}
+    tensors = {source.name: torch.rand(source.type.shape) for source in graph.sources}
+    (wanted,) = run(graph, sizes, tensors)
+    found = _of_parts(parts, tensors, sizes)[graph.results[0].name]
+    torch.testing.assert_close(found.reshape(wanted.shape), wanted)

@@ -8,9 +8,8 @@ from collections.abc import Callable
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.generate.lm.parts.computed import captured, of_parts
+from tests.generate.lm.parts.computed import agree, captured
 
-from npuforge.generate.interpreted import run
 from npuforge.generate.lm.parts.few_axes import in_few_axes
 from npuforge.generate.lm.parts.pieces import pieces
 from npuforge.generate.lm.question.task import task_text
@@ -52,12 +51,7 @@ def test_what_parts_compute_is_what_the_whole_does(
     shape = (4, 3, 5)
     other = tuple(n if one > 1 else 1 for one, n in zip(broadcast, shape, strict=True))
     graph = captured(function, shape, other)
-    parts = pieces(graph)
-    sizes = {symbol.name: symbol.example for symbol in graph.symbols}
-    tensors = {source.name: torch.rand(source.type.shape) for source in graph.sources}
-    (wanted,) = run(graph, sizes, tensors)
-    found = of_parts(parts, tensors, sizes)[graph.results[0].name]
-    torch.testing.assert_close(found.reshape(wanted.shape), wanted)
+    agree(graph, pieces(graph))
 
 
 def test_axes_that_nothing_tells_apart_are_one() -> None:

@@ -7,9 +7,8 @@ from collections.abc import Callable
 
 import pytest
 import torch
-from tests.generate.lm.parts.computed import captured, of_parts
+from tests.generate.lm.parts.computed import agree, captured
 
-from npuforge.generate.interpreted import run
 from npuforge.generate.lm.parts.pieces import pieces
 from npuforge.generate.lm.parts.read_apart import read_apart
 
@@ -32,11 +31,7 @@ def test_what_is_read_apart_computes_what_the_whole_does(name: str) -> None:
     assert any(len(set(part.tensors.values())) < len(part.tensors) for part in parts), (
         "a tensor is several"
     )
-    sizes = {symbol.name: symbol.example for symbol in graph.symbols}
-    tensors = {source.name: torch.rand(source.type.shape) for source in graph.sources}
-    (wanted,) = run(graph, sizes, tensors)
-    found = of_parts(parts, tensors, sizes)[graph.results[0].name]
-    torch.testing.assert_close(found.reshape(wanted.shape), wanted)
+    agree(graph, parts)
 
 
 def test_its_extents_are_those_of_the_one_that_it_was() -> None:

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from npuforge.generate.lm.form.heads import taken
 from npuforge.generate.lm.form.quoted import MARK, about, indentation, is_quote
 from npuforge.generate.lm.form.single import arguments
+from npuforge.generate.lm.guide.facts.given_kernels import body_of
 from npuforge.generate.lm.guide.facts.meaning import SHARED, Meaning
 from npuforge.generate.lm.guide.facts.purpose import ROWS, STREAM, Purpose
-from npuforge.generate.lm.guide.given_kernels import body_of
 from npuforge.generate.lm.guide.rules.blocks import foreign, read_enough
 from npuforge.generate.lm.guide.rules.buffers import misshapen, overrun
 from npuforge.generate.lm.guide.rules.casts import wide_already

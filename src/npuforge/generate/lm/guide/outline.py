@@ -17,11 +17,11 @@ from dataclasses import dataclass, replace
 from itertools import count, takewhile
 
 from npuforge.generate.lm.guide.facts.counted import elements_of, extents_of
+from npuforge.generate.lm.guide.facts.given_kernels import body_of
 from npuforge.generate.lm.guide.facts.meaning import SHARED, Meaning
 from npuforge.generate.lm.guide.facts.outer import unnamed_each
 from npuforge.generate.lm.guide.facts.purpose import ROWS, STREAM, Purpose, note
 from npuforge.generate.lm.guide.facts.worked_on import uncounted
-from npuforge.generate.lm.guide.given_kernels import body_of
 from npuforge.generate.lm.guide.joins import join_of
 from npuforge.generate.lm.guide.rules.parted import unnamed
 from npuforge.generate.lm.guide.rules.reads import is_shared, late

@@ -14,10 +14,10 @@ import re
 from collections.abc import Iterator, Mapping
 
 from npuforge.generate.lm.guide.facts.counted import extents_of, spelled
+from npuforge.generate.lm.guide.facts.given_kernels import outline_of
 from npuforge.generate.lm.guide.facts.meaning import SHARED, Meaning
 from npuforge.generate.lm.guide.facts.outer import outer_of
 from npuforge.generate.lm.guide.facts.purpose import Purpose
-from npuforge.generate.lm.guide.given_kernels import outline_of
 from npuforge.generate.lm.guide.joins import FILLED, MOST, Join, join_of
 from npuforge.generate.lm.guide.rules.reads import is_shared
 from npuforge.generate.lm.guide.whole_kernels import outlined

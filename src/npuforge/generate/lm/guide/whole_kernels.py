@@ -143,10 +143,9 @@ class _Take(NamedTuple):
 
 def take_of(meaning: Meaning) -> _Take | None:
     """The rows by a list of places that a question is."""
-    values = [name for name, operation in meaning.operations.items() if operation]
-    if len(values) != 1 or meaning.operations[values[0]] not in _TAKES or len(meaning.results) != 1:
+    if meaning.only is None or meaning.operations[meaning.only[1]] not in _TAKES:
         return None
-    ((result, value),) = meaning.results.items()
+    result, value = meaning.only
     given = meaning.given_to(value)
     tensor, *rest = given
     if meaning.operations[value] == _TAKES[0]:

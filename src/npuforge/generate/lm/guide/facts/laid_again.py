@@ -39,6 +39,15 @@ class LaidAgain(NamedTuple):
         lines = (WAYS["flat"], named, f"{self.tensor} -> {self.result}")
         return "".join(f"{OPERATOR}: {line}\n" for line in lines if line)
 
+    @property
+    def gone_over(self) -> tuple[Size, Size]:
+        """The elements that the kernel goes over again and again, and how often it does."""
+        return self.cols, self.times
+
+    def is_for(self, purpose: Purpose) -> bool:
+        """Whether a kernel is for this, and for nothing else."""
+        return not purpose.computes and purpose.reads == [self.tensor]
+
     def body(self) -> str:
         """The kernel after its head."""
         said = counted(self.cols)
@@ -49,12 +58,9 @@ class LaidAgain(NamedTuple):
 def laid_again(meaning: Meaning) -> LaidAgain | None:
     """The tensor that a question lays down again and again; nothing where it asks for anything
     else, or a row of it fits."""
-    values = [name for name, operation in meaning.operations.items() if operation]
-    if len(values) != 1 or list(meaning.results.values()) != values:
+    if meaning.only is None or meaning.operations[meaning.only[1]] != _REPEAT:
         return None
-    ((result, value),) = meaning.results.items()
-    if meaning.operations[value] != _REPEAT:
-        return None
+    result, value = meaning.only
     tensor = meaning.given_to(value)[0]
     own, all_ = (
         [one for one in extents_of(meaning.lines[name]) if one != "1"] for name in (tensor, value)
@@ -67,9 +73,3 @@ def laid_again(meaning: Meaning) -> LaidAgain | None:
     if meaning.fits(own, NARROW):
         return None
     return LaidAgain(tensor, result, meaning.dtype(tensor), cols, times)
-
-
-def is_laying(purpose: Purpose, meaning: Meaning) -> bool:
-    """Whether a kernel is for such a question, and for nothing else."""
-    found = laid_again(meaning)
-    return found is not None and not purpose.computes and purpose.reads == [found.tensor]

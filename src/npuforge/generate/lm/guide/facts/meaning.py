@@ -123,6 +123,14 @@ class Meaning:
         return math.prod(sizes) * each <= self.room
 
     @cached_property
+    def only(self) -> tuple[str, str] | None:
+        """The result and the value of a question of one operation; nothing where there are more."""
+        values = [name for name, operation in self.operations.items() if operation]
+        if len(values) != 1 or list(self.results.values()) != values:
+            return None
+        return next(iter(self.results)), values[0]
+
+    @cached_property
     def moves(self) -> bool:
         """Whether an operation has elements elsewhere than its operands have them; a number that is
         taken out of a tensor does not, and what is joined in the end has a kernel of its own."""

@@ -51,6 +51,15 @@ class Moved(NamedTuple):
         """From one outer index to the next, where it is stored."""
         return self.rows * self.cols
 
+    @property
+    def gone_over(self) -> tuple[Size, Size]:
+        """The rows that the kernel goes over, and of how many outer indices."""
+        return self.rows, self.outer
+
+    def is_for(self, purpose: Purpose) -> bool:
+        """Whether a kernel is for this, and for nothing else."""
+        return not purpose.computes and purpose.reads == [self.tensor]
+
     def outline(self) -> str:
         """What is said of the kernel."""
         way = WAYS["flat"] if self._is_line else WAYS["rows"]
@@ -122,10 +131,9 @@ class Moved(NamedTuple):
 def moved(meaning: Meaning) -> Moved | None:
     """The part of a tensor that is all that a question asks for; nothing where it is no such part,
     or elements of it do not lie together."""
-    values = [name for name, operation in meaning.operations.items() if operation]
-    if len(values) != 1 or list(meaning.results.values()) != values:
+    if meaning.only is None:
         return None
-    ((result, value),) = meaning.results.items()
+    result, value = meaning.only
     operation, given = meaning.operations[value], meaning.given_to(value)
     if not given or given[0] not in meaning.lines or result in given:
         return None
@@ -193,9 +201,3 @@ def _fits(row: Size, dtype: str, meaning: Meaning) -> bool:
     """Whether rows of the example fit, one while the other is stored."""
     sizes = {name: meaning.sizes.get(name, meaning.room) for name in row.names}
     return 2 * dtypes.find(dtype).bytes_for(row.at(sizes)) <= meaning.room
-
-
-def is_moved(purpose: Purpose, meaning: Meaning) -> bool:
-    """Whether a kernel is for such a question, and for nothing else."""
-    part = moved(meaning)
-    return part is not None and not purpose.computes and purpose.reads == [part.tensor]

@@ -67,10 +67,19 @@ class Repeated(NamedTuple):
 
     tensor: str
     value: str
+    lines: tuple[str, str]  # of the question: on the tensor, and on the value
     result: str
     dtype: str
     held: str
     times: Size
+
+    @property
+    def gone_over(self) -> None:
+        """What a host counts is no more than for any stream."""
+
+    def is_for(self, purpose: Purpose) -> bool:
+        """Whether a kernel is for this, and for nothing else."""
+        return purpose.computes == [self.value] and purpose.reads == [self.tensor]
 
     def outline(self) -> str:
         """What is said of the kernel."""
@@ -78,7 +87,7 @@ class Repeated(NamedTuple):
         lines = (WAYS["flat"], counted, f"{self.tensor} -> {self.value} -> {self.result}")
         return "".join(f"{OPERATOR}: {line}\n" for line in lines if line)
 
-    def body(self, meaning: Meaning) -> str:
+    def body(self) -> str:
         """The kernel after its head."""
         taken, left = _WIDER, _NARROWER
         if self.dtype == "bool":
@@ -87,7 +96,7 @@ class Repeated(NamedTuple):
             taken, left = _AS_IT_IS, ""
         said = {
             "name": self.tensor,
-            "line": meaning.lines[self.tensor],
+            "line": self.lines[0],
             "result": self.result,
             "dtype": self.dtype,
             "held": self.held,
@@ -96,19 +105,16 @@ class Repeated(NamedTuple):
         }
         return (
             f"{(_READ + taken).format(**said)}{FIRST}\n{over_elements(self.times)}"
-            f"        with tl.compute():\n            # {meaning.lines[self.value]}\n"
+            f"        with tl.compute():\n            # {self.lines[1]}\n"
             f"{(_FILLED + left + _STORED).format(**said)}"
         )
 
 
 def repeated(meaning: Meaning) -> Repeated | None:
     """The number that a question repeats; nothing where it asks for anything else."""
-    values = [name for name, operation in meaning.operations.items() if operation]
-    if len(values) != 1 or list(meaning.results.values()) != values:
+    if meaning.only is None or meaning.operations[meaning.only[1]] != _REPEAT:
         return None
-    ((result, value),) = meaning.results.items()
-    if meaning.operations[value] != _REPEAT:
-        return None
+    result, value = meaning.only
     tensor = meaning.given_to(value)[0]
     dtype = meaning.dtype(tensor)
     before, after = (
@@ -120,12 +126,5 @@ def repeated(meaning: Meaning) -> Repeated | None:
     held = "int32" if dtype in _WHOLE else "float32" if dtype in {*_ROUNDED, "bool"} else dtype
     if held not in ("float32", "int32"):
         return None
-    return Repeated(tensor, value, result, dtype, held, product(sizes))
-
-
-def is_repeating(purpose: Purpose, meaning: Meaning) -> bool:
-    """Whether a kernel is for such a question, and for nothing else."""
-    found = repeated(meaning)
-    return (
-        found is not None and purpose.computes == [found.value] and purpose.reads == [found.tensor]
-    )
+    lines = meaning.lines[tensor], meaning.lines[value]
+    return Repeated(tensor, value, lines, result, dtype, held, product(sizes))

@@ -45,15 +45,14 @@ def counted(quote: str, value: str, body: str, purpose: Purpose, meaning: Meanin
 
 def alone(quote: str, value: str, meaning: Meaning) -> str:
     """The lines after the quote of a range that is all that a question asks for."""
-    values = [name for name, operation in meaning.operations.items() if operation]
-    if values != [value] or meaning.operations[value] != _RANGE or len(meaning.results) != 1:
+    if meaning.only is None or meaning.only[1] != value or meaning.operations[value] != _RANGE:
         return ""
+    result, _ = meaning.only
     begins, *more = [one for one in meaning.given_to(value) if "=" not in one]
     step = more[1] if len(more) >= _STEP else "1"
     dtype = _HELD.get(meaning.dtype(value), "")
     if not dtype or not (_NUMBER.fullmatch(begins) and _NUMBER.fullmatch(step)):
         return ""
-    (result,) = meaning.results
     said = (lambda one: str(float(one))) if dtype == "float32" else str
     steps = [f"tl.iota({{}}[:m], {'float(start), 1.0' if dtype == 'float32' else 'start, 1'})"]
     steps += [f"tl.mul({{}}[:m], {{}}[:m], {said(step)})"] if float(step) != 1 else []

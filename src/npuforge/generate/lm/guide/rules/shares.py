@@ -10,11 +10,11 @@ from __future__ import annotations
 import re
 
 from npuforge.generate.lm.guide.facts.counted import size_of, spelled
+from npuforge.generate.lm.guide.facts.given_kernels import gone_over
 from npuforge.generate.lm.guide.facts.meaning import Meaning
 from npuforge.generate.lm.guide.facts.outer import outer_of
 from npuforge.generate.lm.guide.facts.picked import leaves_in_place
 from npuforge.generate.lm.guide.facts.purpose import ROWS, Purpose
-from npuforge.generate.lm.guide.given_kernels import gone_over
 from npuforge.spec.size import Size
 
 _ONE = Size.of(1)
