@@ -13,6 +13,7 @@ which is the worst case; a trained one hardly ever.
 from __future__ import annotations
 
 import json
+import re
 import tempfile
 import time
 from pathlib import Path
@@ -21,10 +22,11 @@ import click
 import numpy as np
 from safetensors.numpy import save_file
 
-from npuforge.generate.lm.engine.engine import LlamaEngine, Sampling
+from npuforge.generate.lm.engine.engine import LlamaEngine
 from npuforge.generate.lm.engine.model import read
-from npuforge.generate.lm.form.grammar import grammar
-from npuforge.generate.lm.question.task import SYSTEM
+from npuforge.generate.lm.engine.sampling import Sampling
+from npuforge.generate.lm.grammar import grammar
+from npuforge.generate.lm.prompt.canonical import SYSTEM
 from npuforge.train.export import export
 
 _QUESTION = (
@@ -48,7 +50,7 @@ def main(model: Path, make: bool, samples: int, tokens: int) -> None:
     messages = [{"role": "system", "content": SYSTEM}, {"role": "user", "content": _QUESTION}]
     prompt = file.prompt(messages)
     # Reasoning is free text, whatever the grammar: programs are what it works on.
-    rules = grammar().replace("root ::= think program", "root ::= program")
+    rules = re.sub("^start: .*$", "start: program", grammar(), count=1, flags=re.MULTILINE)
     print(f"{file.name}: {len(prompt)} tokens asked, {tokens} a sample")
     print("threads samples grammar  tokens/s  tokens/CPU s  a program, s")
     for threads in (1, 2):

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import torch
-from tests.generate.lm.taught import applied
+from tests.generate.lm.written import applied
 
 from npuforge.generate.interpreted import does
 from npuforge.generate.live import LiveModule

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 import torch
-from tests.generate.lm.taught import written
+from tests.generate.lm.written import written
 
 from npuforge.plan.nest import Nest
 
@@ -30,5 +30,5 @@ def test_ways_to_a_shared_value_are_not_counted(monkeypatch: pytest.MonkeyPatch)
         return build(self, *args)  # type: ignore[arg-type]
 
     monkeypatch.setattr(Nest, "_build", counted)
-    assert "tl.reduce_max(" in written(_Shared(), torch.randn(64, 300)).planned
+    assert "tl.reduce_max(" in written(_Shared(), torch.randn(64, 300)).program
     assert 0 < count < _MOST

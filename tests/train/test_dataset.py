@@ -12,8 +12,7 @@ import msgspec
 import pytest
 
 from npuforge.errors import UsageError
-from npuforge.generate.lm.form.answer import program_in
-from npuforge.generate.lm.form.form import complete
+from npuforge.generate.lm.answer import program_in
 from npuforge.lower.compiler import lower
 from npuforge.patience import TooLongError, within
 from npuforge.tile.source import TileError
@@ -55,7 +54,7 @@ def test_an_operator_gives_records_of_every_kind(grown: Grown) -> None:
 
 def test_programs_compile_and_say_why(grown: Grown) -> None:
     answer = _chats(grown, "kernel")[0].messages[-1].content
-    assert lower(complete(program_in(answer), "910b2").text).kernels
+    assert lower(program_in(answer), "910b2").kernels
     thought = answer.partition("</think>")[0]
     assert " in, " in thought
     assert "bound by" in thought

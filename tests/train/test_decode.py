@@ -3,24 +3,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from typing import cast
 
 import msgspec
 import pytest
+import tokenizers
 import torch
 from tests.generate.lm import toy
 
 from npuforge.cli import main
-from npuforge.generate.lm.engine.course import Course, Reader
-from npuforge.generate.lm.guide.doubts import Choice
-from npuforge.generate.lm.guide.guide import Guide
-from npuforge.train.evaluate.decode import Drawing, Question, _Batch, decode, draw
-from npuforge.train.evaluate.guides import Guides
+from npuforge.generate.lm.engine.completion import Check, Completion
+from npuforge.generate.lm.engine.vocabulary import Vocabulary
+from npuforge.generate.lm.prefix import PrefixCheck
+from npuforge.train.evaluate.answers import Sampling
+from npuforge.train.evaluate.batches import BatchSampler
+from npuforge.train.evaluate.checks import Checks, DistantCheck
+from npuforge.train.evaluate.decode import Asked, Drawing, _Batch, decode, draw
 from npuforge.train.evaluate.prompts import Prompt
-from npuforge.train.evaluate.sample import Sampler, Sampling, open_sampler
+from npuforge.train.evaluate.sampler import open_sampler
 from npuforge.train.export import export
 from npuforge.train.records import Message
 
@@ -34,7 +39,7 @@ def test_answers_are_those_of_the_library(
     """Greedy: a hair's breadth of chance is left for anything but the likeliest token. Where not
     all are drawn at once, others take the places of those that ended."""
     monkeypatch.setattr("npuforge.train.evaluate.decode._ROOM", room)
-    sampler = Sampler(str(start))
+    sampler = BatchSampler(str(start))
     words = sampler.words
     texts = ["op: exp(x0), 7 elements", "op", "v0 = exp(x0), 14 elements\nreturn"]
     given = [words(text, add_special_tokens=False)["input_ids"] for text in texts]
@@ -54,26 +59,26 @@ def test_answers_are_those_of_the_library(
         for row, text in zip(wanted, texts, strict=True)
     ]
     for end in (words.eos_token_id, plain[0][3]):
-        known = replace(sampler.known, end=end)
-        asked = [Question(tokens, [Course(known, None) for _ in range(2)]) for tokens in given]
+        known = Vocabulary(tokenizers.Tokenizer.from_str(words.backend_tokenizer.to_str()), end)
+        asked = [Asked(tokens, [Completion(known) for _ in range(2)]) for tokens in given]
         how = Drawing(_MOST, 0.001, 0.5, at_once)
         done = list(decode(sampler.net, asked, how))
         assert sorted(map(id, done)) == sorted(map(id, asked))
         for one, row in zip(asked, plain, strict=True):
             cut = row[: row.index(end)] if end in row else row
-            for answer in one.courses:
+            for answer in one.completions:
                 assert answer.tokens == cut
                 assert answer.ended == (end in row)
 
 
 @dataclass(slots=True)
-class _TakesBack(Course):
+class _TakesBack(Completion):
     """Takes its first tokens back, every other one at a time, before it goes on."""
 
     left: int = 5
 
-    def take(self, drawn: int, choices: Sequence[Choice]) -> tuple[int, int]:
-        token, _ = Course.take(self, drawn, choices)
+    def take(self, drawn: int) -> tuple[int | None, int]:
+        token, _ = Completion.take(self, drawn)
         if not self.left or len(self.tokens) < 4:
             return token, 0
         self.left -= 1
@@ -91,14 +96,14 @@ def test_what_was_taken_back_leaves_no_trace(
     monkeypatch.setattr("npuforge.train.evaluate.decode._ROOM", room)
     monkeypatch.setattr("npuforge.train.evaluate.decode._UNUSED", 0.01)
     widths = _widths(monkeypatch)
-    sampler = Sampler(str(start))
+    sampler = BatchSampler(str(start))
     texts = ["op: exp(x0), 7 elements", "v0 = exp(x0), 14 elements\nreturn"]
     given = [sampler.words(text, add_special_tokens=False)["input_ids"] for text in texts]
-    plain = [Course(sampler.known, None) for _ in texts]
-    back = [_TakesBack(sampler.known, None), _TakesBack(sampler.known, None, left=3)]
-    for courses in (plain, back):
+    plain = [Completion(sampler.vocabulary) for _ in texts]
+    back = [_TakesBack(sampler.vocabulary), _TakesBack(sampler.vocabulary, left=3)]
+    for completions in (plain, back):
         widths.clear()
-        asked = [Question(text, [one]) for text, one in zip(given, courses, strict=True)]
+        asked = [Asked(text, [one]) for text, one in zip(given, completions, strict=True)]
         list(decode(sampler.net, asked, Drawing(_MOST, 0.001, 0.5, 8)))
     assert [one.tokens for one in back] == [one.tokens for one in plain]
     assert len(plain[0].tokens) == _MOST
@@ -120,38 +125,59 @@ def _widths(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 @pytest.fixture(scope="module")
-def guides() -> Iterator[Guides]:
-    with Guides(2) as found:
+def checks() -> Iterator[Checks]:
+    with Checks(2) as found:
         yield found
 
 
-def test_answers_do_not_depend_on_where_guides_are(start: Path, guides: Guides) -> None:
-    """In this process they answer at once, in others when others have gone on."""
-    sampler = Sampler(str(start))
-    asked = ["op: exp(x0), 7 elements", "v0 = exp(x0), 14 elements\nreturn"]
-    given = [sampler.words(text, add_special_tokens=False)["input_ids"] for text in asked]
+_WORDS = 'start: (/[a-z]+/ "\\n")+'  # lines of letters
+
+
+@dataclass(frozen=True)
+class _Even:
+    """A check that rejects lines of an odd number of letters."""
+
+    def line(self, completion: str) -> str | None:
+        return "odd" if len(completion.splitlines()[-1]) % 2 else None
+
+    def end(self, completion: str) -> str | None:
+        return None if completion else "nothing"
+
+
+def test_completions_do_not_depend_on_where_checks_run(start: Path, checks: Checks) -> None:
+    """In this process they answer at once, in others when other rows have gone on."""
+    sampler = BatchSampler(str(start))
+    texts = ["op: exp(x0), 7 elements", "v0 = exp(x0), 14 elements\nreturn"]
+    given = [sampler.words(text, add_special_tokens=False)["input_ids"] for text in texts]
     found = []
-    ways: tuple[Callable[[str], Reader], ...] = (Guide, guides.guide)
-    for guide in ways:
-        questions = [
-            Question(tokens, [Course(sampler.known, own) for _ in range(3)])
-            for tokens, own in zip(given, map(guide, asked), strict=True)
+    own: tuple[Check, ...] = (_Even(), DistantCheck(cast(PrefixCheck, _Even()), checks.processes))
+    for check in own:
+        asked = [
+            Asked(
+                tokens,
+                [
+                    Completion(sampler.vocabulary, sampler.vocabulary.matcher(_WORDS), check)
+                    for _ in range(3)
+                ],
+            )
+            for tokens in given
         ]
-        list(decode(sampler.net, questions, Drawing(120, 1.0, 0.95, 4, seed=3)))
-        found.append([course.tokens for one in questions for course in one.courses])
+        list(decode(sampler.net, asked, Drawing(60, 1.0, 0.95, 4, seed=3)))
+        found.append([one for two in asked for one in two.completions])
     near, distant = found
-    assert near == distant
-    assert len({tuple(tokens) for tokens in near}) == len(near)
+    assert [one.tokens for one in near] == [one.tokens for one in distant]
+    assert sum(one.rejected for one in near) > 0
+    for one in near:
+        *whole, _ = sampler.vocabulary.text(one.tokens).split("\n")
+        assert all(re.fullmatch("[a-z]+", line) and len(line) % 2 == 0 for line in whole)
 
 
-def test_a_distant_guide_says_what_a_near_one_does(guides: Guides) -> None:
-    asked = "op: exp(x0), 7 elements"
-    near, distant = Guide(asked), guides.guide(asked)
-    for answer in ("def op():\n", "op: A thought.\n", "</think>\n", "</think>\nx = 1\n"):
-        assert distant.line(answer) == near.line(answer)
-        assert distant.end(answer) == near.end(answer)
-    assert not near.line("def op():\n").keep
-    assert near.line("op: A thought.\n").keep
+def test_an_infinite_temperature_draws_uniformly_from_what_the_grammar_allows() -> None:
+    logits = torch.tensor([[5.0, 1.0, -torch.inf, 0.0]]).repeat(3000, 1)
+    drawn = draw(logits, torch.full((3000, 1), torch.inf), 1.0, torch.linspace(0, 1, 3001)[:-1])
+    counts = drawn.bincount(minlength=4).tolist()
+    assert counts[2] == 0
+    assert all(900 < count < 1100 for count in (counts[0], counts[1], counts[3]))
 
 
 def test_only_the_likeliest_are_drawn() -> None:
@@ -167,7 +193,7 @@ def test_answers_to_prompts_that_can_be_asked(start: Path) -> None:
         Prompt(suite="s", name="a", level=1, prompt=[Message("user", "op: exp(x0)")]),
         Prompt(suite="s", name="b", level=1, problem="not captured"),
     ]
-    (found,) = Sampler(str(start)).answers(prompts, Sampling(samples=3, most_tokens=5))
+    (found,) = BatchSampler(str(start)).answers(prompts, Sampling(samples=3, most_tokens=5))
     assert (found.name, len(found.answers), found.cut) == ("a", 3, 3)
     assert found.tokens == 15
 
@@ -181,7 +207,7 @@ def test_llama_cpp_answers_for_a_file_where_there_is_no_gpu(
         Prompt(suite="s", name="a", level=1, prompt=[Message("user", "op: exp(x0)")]),
         Prompt(suite="s", name="b", level=1, problem="not captured"),
     ]
-    how = Sampling(samples=2, most_tokens=6, guided=False)
+    how = Sampling(samples=2, most_tokens=6, constrained=False)
     (found,) = open_sampler(str(tmp_path / "toy.gguf")).answers(prompts, how)
     assert (found.name, len(found.answers)) == ("a", 2)
     assert 0 < found.tokens <= 12
@@ -209,5 +235,5 @@ def test_an_interrupted_run_goes_on_and_its_answers_are_the_same(
 
 def test_a_prompt_without_room_for_an_answer_is_a_failure(start: Path) -> None:
     long = Prompt(suite="s", name="long", level=1, prompt=[Message("user", "exp " * 400)])
-    (found,) = Sampler(str(start)).answers([long], Sampling(samples=2, most_tokens=9))
+    (found,) = BatchSampler(str(start)).answers([long], Sampling(samples=2, most_tokens=9))
     assert (found.answers, found.cut, found.tokens) == (["", ""], 2, 0)

@@ -6,10 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from tests.generate.lm.written import program_for
 
-from npuforge.generate.lm.form.form import plain
-from npuforge.generate.lm.question.task import task_text
-from npuforge.plan import planner
 from npuforge.train.evaluate.problems import problems
 from npuforge.train.judge import Bench
 from npuforge.train.judge_many import judge_many
@@ -24,8 +22,7 @@ def bench() -> Iterator[Bench]:
 
 @pytest.fixture(scope="module")
 def right(bench: Bench) -> str:
-    planned = planner.plan(bench.canonical, bench.soc).variants[0].program
-    return plain(planned, task_text(bench.canonical))
+    return program_for(bench.canonical)
 
 
 def test_judgements_are_those_of_each_alone(bench: Bench, right: str) -> None:

@@ -7,16 +7,15 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from tests.generate.lm.written import program_for
 
 from npuforge.cli import main
 from npuforge.generate.live import LiveModule
-from npuforge.generate.lm.form.form import plain
-from npuforge.generate.lm.question.task import OPERATOR, canonical, question, task_text
-from npuforge.plan import planner
+from npuforge.generate.lm.prompt.canonical import OPERATOR, canonical, conversation
 from npuforge.train.dataset.prefer import Asked, pairs
 from npuforge.train.dataset.record import GrownTask, JudgedBy, Origin, Preference
+from npuforge.train.evaluate.answers import Answers
 from npuforge.train.evaluate.prompts import read_prompts
-from npuforge.train.evaluate.sample import Answers
 from npuforge.train.records import as_messages
 
 _MODULE = """\
@@ -44,8 +43,8 @@ def known() -> tuple[GrownTask, str]:
     """A task, and a right answer to it."""
     with LiveModule.of_text(_MODULE, OPERATOR) as live:
         graph, _ = canonical(live.graph)
-    program = plain(planner.plan(graph, "910b2", most=1).variants[0].program, task_text(graph))
-    prompt = as_messages(question(graph))
+    program = program_for(graph)
+    prompt = as_messages(conversation(graph))
     return GrownTask(prompt=prompt, task=JudgedBy(_MODULE, None), origin=_ORIGIN), program
 
 

@@ -10,21 +10,17 @@ from itertools import count
 
 import pytest
 import torch
+from tests.generate.lm.written import program_for
 
 from npuforge.errors import UsageError
 from npuforge.generate.cases import all_smaller, shape_of
 from npuforge.generate.interpreted import does, run
 from npuforge.generate.live import LiveModule
-from npuforge.generate.lm.form.answer import program_in
-from npuforge.generate.lm.form.form import plain
-from npuforge.generate.lm.question.task import task_text
-from npuforge.plan import planner
 from npuforge.spec.graph import Graph, Result
 from npuforge.train.dataset import grow as growth
 from npuforge.train.dataset.grow import grow, is_proven
 from npuforge.train.dataset.record import Chat
 from npuforge.train.dataset.variants import varied
-from npuforge.train.evaluate.structures import evaluated
 from npuforge.train.judge import Bench
 from npuforge.train.operators.draw import draw
 from npuforge.train.structure import structure
@@ -86,8 +82,7 @@ def test_the_same_dice_make_the_same_variant(captured: list[LiveModule]) -> None
 
 def test_a_program_that_does_something_else_is_found_out(captured: list[LiveModule]) -> None:
     bench = Bench(captured[0], cases=())
-    planned = planner.plan(bench.canonical, "910b2", most=1).variants[0].program
-    program = plain(planned, task_text(bench.canonical))
+    program = program_for(bench.canonical)
     lowered, plan = bench.accepted(program)
     assert does(lowered.program, plan, bench.graph)
     wrong, plan = bench.accepted(program.replace("tl.mul(", "tl.add(", 1))
@@ -138,21 +133,3 @@ def test_a_share_of_the_operators_is_proven() -> None:
     assert few < many
     assert all(is_proven(3, index, 1.0) for index in range(500))
     assert not any(is_proven(3, index, 0.0) for index in range(500))
-
-
-def test_operators_give_the_parts_in_which_they_are_asked() -> None:
-    """Smaller questions of the same form, right in the interpreter, of structures that may be
-    known."""
-    records = [
-        record
-        for index in (0, 1, 3)  # of the first six, those that are asked in several
-        for record in grow(7, index, avoid=evaluated(), proven=0.0, parts=8).records
-    ]
-    parts = [one for one in records if isinstance(one, Chat) and one.source == "part"]
-    assert len(parts) > 6
-    assert not {one.origin.structure for one in parts} & evaluated().keys()
-    longest = max(len(one.messages[1].content) for one in records if isinstance(one, Chat))
-    for part in parts:
-        assert len(part.messages[1].content) < longest
-        assert "return v" in part.messages[1].content
-        assert program_in(part.messages[2].content).startswith("import tile.language as tl")

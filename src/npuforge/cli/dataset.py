@@ -18,7 +18,7 @@ from npuforge.errors import UsageError
 
 @click.group()
 def dataset() -> None:
-    """Records to train on, grown from operators that were proven on the twin."""
+    """Records to train on, grown from operators that were verified on the twin."""
 
 
 @dataset.command()
@@ -46,23 +46,14 @@ def dataset() -> None:
     type=click.IntRange(0),
     default=0,
     show_default=True,
-    help="Graphs like a usual operator's that are planned and interpreted; of one that has"
-    " something rare there are more, of others fewer.",
+    help="Graphs like each operator's that are planned and interpreted.",
 )
 @click.option(
     "--proven",
     type=click.FloatRange(0.0, 1.0),
     default=1.0,
     show_default=True,
-    help="Share of operators that are proven on the twin; the others are interpreted, as variants.",
-)
-@click.option(
-    "--parts",
-    "tried",
-    type=click.IntRange(0),
-    default=0,
-    show_default=True,
-    help="Of the questions that an operator is divided into, how many are planned and interpreted.",
+    help="Share of operators that are verified on the twin; the others are interpreted.",
 )
 @click.option(
     "--families",
@@ -87,7 +78,6 @@ def build(
     lessons: float,
     variants: int,
     proven: float,
-    tried: int,
     families: str,
     jobs: int,
     limit_s: float,
@@ -125,7 +115,6 @@ def build(
         lessons=lessons,
         variants=variants,
         proven=proven,
-        parts=tried,
         families=named,
     )
     grow_all(out, settings, operators, evaluated(), jobs, progress, limit_s)
@@ -158,7 +147,7 @@ def prefer(
         question_of,
     )
     from npuforge.train.dataset.record import Chat, GrownTask  # noqa: PLC0415
-    from npuforge.train.evaluate.sample import Answers  # noqa: PLC0415
+    from npuforge.train.evaluate.answers import Answers  # noqa: PLC0415
     from npuforge.train.records import read_lines  # noqa: PLC0415
 
     known = {one.name: one for one in read_lines(answered, Answers, "sampled")}
@@ -184,39 +173,3 @@ def prefer(
                 click.echo(f"{number} of {len(asked)} tasks, {sum(counts.values())} pairs")
     shown = ", ".join(f"{count} {why}" for why, count in counts.most_common())
     click.echo(f"{sum(counts.values())} pairs of {len(asked)} tasks ({shown}): {out}")
-
-
-@dataset.command()
-@click.argument("records", nargs=-1, required=True, type=click.Path(path_type=Path, dir_okay=False))
-@click.option("--out", type=click.Path(path_type=Path), required=True, help="A new file, JSON.")
-@click.option("--also", is_flag=True, help="With what the package knows already.")
-def operations(records: tuple[Path, ...], out: Path, also: bool) -> None:
-    """Count what each operation is done with in the programs of RECORDS (kernels and variants): the
-    instructions and numbers that the guide holds a model's lines against."""
-    from npuforge.generate.lm.guide.facts.meaning import known_operations  # noqa: PLC0415
-    from npuforge.train.dataset import operations as counting  # noqa: PLC0415 (imports torch)
-    from npuforge.train.records import Chat, read  # noqa: PLC0415
-
-    chats = read(records, Chat)
-    with new_file(out) as file:
-        known = counting.operations(chats)
-        if also:
-            known = counting.joined(known, known_operations())
-        file.write(msgspec.json.format(msgspec.json.encode(known), indent=1) + b"\n")
-    click.echo(f"{len(known)} operations: {out}")
-
-
-@dataset.command()
-@click.argument("records", nargs=-1, required=True, type=click.Path(path_type=Path, dir_okay=False))
-@click.option("--out", type=click.Path(path_type=Path), required=True, help="A new file, JSON.")
-def shares(records: tuple[Path, ...], out: Path) -> None:
-    """Count which share of the programs of RECORDS (kernels and variants) has each operation and
-    each kind of access to memory: operators that have rare ones are grown more variants of."""
-    from npuforge.train.dataset import rarity  # noqa: PLC0415 (imports torch)
-    from npuforge.train.records import Chat, read  # noqa: PLC0415
-
-    chats = read(records, Chat)
-    with new_file(out) as file:
-        found = rarity.shares(chats)
-        file.write(msgspec.json.format(msgspec.json.encode(found), indent=1) + b"\n")
-    click.echo(f"{len(found)} operations and accesses: {out}")

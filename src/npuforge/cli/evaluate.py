@@ -24,13 +24,6 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 _PATH = click.option("--path", type=click.Path(path_type=Path), help="The suite's checkout.")
 
 
-_CHECKED = click.option(
-    "--checked",
-    is_flag=True,
-    help="What the interpreter finds wrong counts as given up, and is put together of parts.",
-)
-
-
 class _Numbers(click.ParamType[frozenset[int]]):
     """Whole numbers, commas between them."""
 
@@ -82,10 +75,17 @@ def prompts(suite: str, path: Path | None, out: Path) -> None:
 )
 @click.option(
     "--temperature",
-    type=click.FloatRange(0.01, 5.0),
+    type=click.FloatRange(0.01),
     default=0.6,
     show_default=True,
-    help="Above 0.6 answers differ more, below less.",
+    help="Above 0.6 completions differ more, below less; `inf` draws uniformly.",
+)
+@click.option(
+    "--top-p",
+    type=click.FloatRange(0.0, 1.0, min_open=True),
+    default=0.95,
+    show_default=True,
+    help="Draw from the likeliest tokens that have this probability together.",
 )
 @click.option(
     "--most-tokens",
@@ -96,12 +96,11 @@ def prompts(suite: str, path: Path | None, out: Path) -> None:
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="What is drawn with.")
 @click.option(
-    "--guided/--free",
+    "--constrained/--free",
     default=True,
     show_default=True,
-    help="The compiler refuses lines that cannot stand, as they are written.",
+    help="Draw under the language's grammar, and have the compiler reject lines that cannot stand.",
 )
-@_CHECKED
 @jobs_option
 def sample(
     model: str,
@@ -109,53 +108,47 @@ def sample(
     out: Path,
     samples: int,
     temperature: float,
+    top_p: float,
     most_tokens: int,
     seed: int,
-    guided: bool,
-    checked: bool,
+    constrained: bool,
     jobs: int,
 ) -> None:
-    """Have MODEL answer the prompts of ASKED, or the tasks of a dataset.
+    """Have MODEL write completions for the prompts of ASKED, or for the tasks of a dataset.
 
-    What it gives up is asked in parts. MODEL is a folder or a GGUF file, which llama.cpp runs where
-    there is no GPU.
+    MODEL is a folder or a GGUF file, which llama.cpp runs where there is no GPU.
     """
+    from npuforge.train.evaluate.answers import Answers, Sampling  # noqa: PLC0415
     from npuforge.train.evaluate.prompts import read_prompts  # noqa: PLC0415
-    from npuforge.train.evaluate.rounds import Checks, next_round  # noqa: PLC0415
-    from npuforge.train.evaluate.sample import Answers, Sampling, open_sampler  # noqa: PLC0415
+    from npuforge.train.evaluate.sampler import open_sampler  # noqa: PLC0415
     from npuforge.train.records import read_lines  # noqa: PLC0415
 
     read = read_lines([out], Answers, "sampled") if out.exists() else []
     if any(len(one.answers) != samples for one in read):
         raise UsageError(f"{out} has answers of another run: not {samples} to each task")
-    found = {(one.suite, one.name): one for one in read}
-    known = read_prompts(asked)
-    if not guided:  # nobody gives anything up
-        known = [msgspec.structs.replace(one, pieces=[]) for one in known]
+    known = {(one.suite, one.name) for one in read}
+    prompts = [one for one in read_prompts(asked) if not one.problem]
+    missing = [one for one in prompts if (one.suite, one.name) not in known]
     how = Sampling(
         samples=samples,
         temperature=temperature,
+        top_p=top_p,
         most_tokens=most_tokens,
         seed=seed,
-        guided=guided,
+        constrained=constrained,
         jobs=jobs,
     )
-    checks = Checks(known, jobs) if checked else None
-    sampler = open_sampler(model)
+    done = list(read)
     with grown_file(out) as file:
-        while True:
-            if checks is not None:
-                checks.look(found.values())
-            new = next_round(known, found, checks)
-            if not new:
-                break
-            for answers in sampler.answers(new, how):
-                file.write(msgspec.json.encode(answers) + b"\n")
-                file.flush()
-                found[answers.suite, answers.name] = answers
-                said = f"{answers.tokens} tokens, {answers.cut} given up"
-                click.echo(f"{len(found)} {answers.name}: {said}")
-    click.echo(f"{sum(one.tokens for one in found.values())} tokens: {out}")
+        for answers in open_sampler(model).answers(missing, how) if missing else ():
+            file.write(msgspec.json.encode(answers) + b"\n")
+            file.flush()
+            done.append(answers)
+            said = f"{answers.tokens} tokens, {answers.cut} without an end"
+            click.echo(f"{len(done)} {answers.name}: {said}")
+    tokens, forced = sum(one.tokens for one in done), sum(one.forced for one in done)
+    share = f"{100 * forced / tokens:.1f} %" if tokens else "none"
+    click.echo(f"{tokens} tokens, {share} of them forced by the grammar: {out}")
 
 
 @evaluate.command()
@@ -166,7 +159,6 @@ def sample(
 @click.option(
     "--levels", type=_Numbers(), default="1,2,3", show_default=True, help="Levels that count."
 )
-@_CHECKED
 @jobs_option
 def score(
     suite: str,
@@ -174,7 +166,6 @@ def score(
     path: Path | None,
     out: Path,
     levels: frozenset[int],
-    checked: bool,
     jobs: int,
 ) -> None:
     """Judge the answers of ANSWERED to the tasks of SUITE on the twin.
@@ -182,20 +173,19 @@ def score(
     Every file holds another model's answers. They are judged together, which takes less time than
     one after the other, and each is compared with the first, task by task.
     """
+    from npuforge.train.evaluate.answers import Answers  # noqa: PLC0415
     from npuforge.train.evaluate.problems import problems  # noqa: PLC0415
-    from npuforge.train.evaluate.sample import Answers  # noqa: PLC0415
-    from npuforge.train.evaluate.score import Given, Scored, score_all  # noqa: PLC0415
+    from npuforge.train.evaluate.score import Scored, score_all  # noqa: PLC0415
     from npuforge.train.records import read_lines  # noqa: PLC0415
 
     models = list(dict.fromkeys(file.stem for file in answered))
     if len(models) < len(answered):
         raise UsageError("two files of one name: models are told apart by it")
-    given: dict[str, dict[str, Given]] = {}
+    given: dict[str, dict[str, Answers]] = {}
     for file in answered:
-        read = {(one.suite, one.name): one for one in read_lines([file], Answers, "sampled")}
-        for (of, name), one in read.items():
-            if of == suite:
-                given.setdefault(name, {})[file.stem] = Given(one, read, checked)
+        for one in read_lines([file], Answers, "sampled"):
+            if one.suite == suite:
+                given.setdefault(one.name, {})[file.stem] = one
     if not given:
         raise UsageError(f"no answers to {suite} in {', '.join(map(str, answered))}")
     found = read_lines([out], Scored, "scored") if out.exists() else []

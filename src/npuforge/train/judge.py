@@ -27,11 +27,9 @@ from npuforge.generate.cases import (
     operand_shapes,
     operand_values,
 )
-from npuforge.generate.lm.form.answer import held, own_operands, program_in
-from npuforge.generate.lm.form.form import complete
-from npuforge.generate.lm.form.inline import hoisted
-from npuforge.generate.lm.question.numbers import put_back
-from npuforge.generate.lm.question.task import OPERATOR, canonical
+from npuforge.generate.lm.answer import own_operands, present_operands, program_in
+from npuforge.generate.lm.prompt.canonical import OPERATOR, canonical
+from npuforge.generate.lm.prompt.numbers import put_back
 from npuforge.generate.proof import Proof, prove
 from npuforge.generate.reference import WORKER, ModuleProcess, References
 from npuforge.generate.written.signature import signature_of
@@ -123,13 +121,11 @@ class Bench:
         """What the compiler makes of a program whose tensors are the module's; `UsageError` says
         why it makes nothing."""
         try:
-            whole = put_back(complete(program, self.soc).text, self.names.numbers)
-            lowered = lower(whole, self.soc)
+            lowered = lower(put_back(program, self.names.numbers), self.soc)
         except TileError as error:
             first = error.findings[0]
-            line = hoisted(program).before(first.span.line)
-            raise UsageError(f"line {line}: {first.rule}: {first.message}") from error
-        signature = held(self.signature, lowered.program.host)
+            raise UsageError(f"line {first.span.line}: {first.rule}: {first.message}") from error
+        signature = present_operands(self.signature, lowered.program.host)
         departures = list(signature.departures(lowered.program.host))
         if departures:
             raise UsageError(departures[0])

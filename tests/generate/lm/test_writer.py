@@ -7,19 +7,21 @@ from pathlib import Path
 
 import pytest
 import torch
+from tests.generate.lm.toy import words
+from tests.generate.lm.written import written
 
 from npuforge.cli import main
 from npuforge.errors import UsageError
 from npuforge.generate import generate
-from npuforge.generate.live import LiveModule
-from npuforge.generate.lm.engine.model import TEMPLATE, VARIABLE, ModelFile
+from npuforge.generate.lm.engine.model import TEMPLATE, TOKENIZER, VARIABLE, ModelFile
 from npuforge.generate.lm.engine.sampling import Drawn, Sample, Sampling, Watch
-from npuforge.generate.lm.form.form import plain
-from npuforge.generate.lm.question.task import canonical, task_text
+from npuforge.generate.lm.prompt.names import renamed
 from npuforge.generate.lm.writer import LmWriter
-from npuforge.plan import planner
 
-TOLD = ModelFile(Path("told.gguf"), {TEMPLATE: "{{ messages[1].content }}"})
+TOLD = ModelFile(
+    Path("told.gguf"),
+    {TEMPLATE: "{{ messages[1].content }}", TOKENIZER: words().to_str()},
+)
 
 
 @dataclass
@@ -28,12 +30,13 @@ class Told:
 
     answers: Sequence[str]
     ended: bool = True
-    asked: str | list[int] = ""
+    asked: str = ""
     model: ModelFile = TOLD
 
-    def draw(self, prompt: str | list[int], sampling: Sampling, watch: Watch) -> Drawn:
-        self.asked = prompt
+    def draw(self, prompt: list[int], sampling: Sampling, watch: Watch) -> Drawn:
+        self.asked = self.model.tokenizer().decode(prompt)
         assert sampling.grammar
+        assert sampling.check is not None
         watch(7)
         samples = tuple(Sample(answer, 10, self.ended) for answer in self.answers)
         return Drawn(samples, 5, 1.0)
@@ -49,9 +52,8 @@ INPUTS = [torch.rand(40, 64), torch.rand(64)]
 
 
 def test_the_fastest_sample_that_is_proven_wins_in_the_modules_names() -> None:
-    with LiveModule(SHIFTED, INPUTS, "shifted") as module:
-        graph, _ = canonical(module.graph)
-    right = plain(planner.plan(graph, "910b2", most=1).variants[0].program, task_text(graph))
+    right = written(SHIFTED, *INPUTS).program
+    assert "xb" in right
     wrong = right.replace("tl.exp", "tl.abs")  # as fast, and drawn more often
     other = right.replace("xb", "xq")
     texts = [wrong, right, other, right[:300], wrong]
@@ -64,7 +66,8 @@ def test_the_fastest_sample_that_is_proven_wins_in_the_modules_names() -> None:
         "sample 1": "wrong", "sample 2": "chosen", "sample 3": "failed", "sample 4": "failed",
     }  # fmt: skip
     assert "def shifted_host(\n    image: tl.input(tl.float32),\n" in outcome.program
-    assert "xa" not in outcome.program
+    names = {"xa": "image", "xb": "start"}  # every token is the sample's but for names
+    assert outcome.program == renamed(right, names, ("op", "shifted"))
     assert "5 samples: 5 whole, 4 different, 2 parsed, 2 compiled" in outcome.notes[-1]
     assert outcome.notes[-1].endswith("1 of 2 tried proven")
     assert "xa: float32[na, nb]" in told.asked

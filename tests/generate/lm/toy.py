@@ -23,8 +23,9 @@ MERGED = ("import", " tile", " tl", "tl.", "def ", "    ", "float32")
 WIDTH, INNER, HEADS, KV_HEADS, CONTEXT = 32, 64, 4, 2, 8192
 
 
-def words() -> tokenizers.Tokenizer:
-    """Bytes, a few words of the language, and the marks of a conversation."""
+def words(*, marks: bool = True) -> tokenizers.Tokenizer:
+    """Return a tokenizer of bytes, a few words of the language, and the marks of a conversation.
+    With `marks`, those of thought are tokens, too."""
     alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
     vocabulary = {letter: place for place, letter in enumerate(alphabet)}
     merges: list[tuple[str, str]] = []
@@ -38,7 +39,8 @@ def words() -> tokenizers.Tokenizer:
     found.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
     found.decoder = decoders.ByteLevel()
     found.add_special_tokens([BEGIN, END])
-    found.add_tokens([tokenizers.AddedToken(text, normalized=False) for text in ("<think>",)])
+    thought = ("<think>", "</think>") if marks else ()
+    found.add_tokens([tokenizers.AddedToken(text, normalized=False) for text in thought])
     return found
 
 

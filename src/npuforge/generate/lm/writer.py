@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The embedded model as a writer: many samples, and the fastest one that is proven.
+"""The strategy `lm`: many samples of the embedded model, and the fastest verified program.
 
-Samples cost seconds, so none is repaired: what does not compile is dropped, the rest is timed on
-the twin without data, and proofs go from the fastest on until one holds. Where none does, the model
-is asked for the parts of the operator.
+Samples cost seconds, so none is repaired. Programs that do not compile are dropped, the others are
+timed on the twin without data, and verification goes from the fastest on until one program holds.
 """
 
 from __future__ import annotations
@@ -17,18 +16,14 @@ from dataclasses import dataclass, field, replace
 from npuforge.errors import UsageError
 from npuforge.generate.cases import ProofCase
 from npuforge.generate.events import Writing
-from npuforge.generate.lm.checked import is_right
+from npuforge.generate.lm.answer import present_operands, program_in
 from npuforge.generate.lm.engine.engine import Engine
 from npuforge.generate.lm.engine.sampling import Drawn, Sample, Sampling
-from npuforge.generate.lm.form.answer import held, program_in
-from npuforge.generate.lm.form.form import complete
-from npuforge.generate.lm.form.grammar import grammar
-from npuforge.generate.lm.form.single import KINDS
-from npuforge.generate.lm.guide.guide import Guide
-from npuforge.generate.lm.parts.pieces import pieces, program_of, wanted
-from npuforge.generate.lm.question.names import renamed
-from npuforge.generate.lm.question.numbers import put_back
-from npuforge.generate.lm.question.task import OPERATOR, as_question, canonical, task_text
+from npuforge.generate.lm.grammar import grammar
+from npuforge.generate.lm.prefix import PrefixCheck
+from npuforge.generate.lm.prompt.canonical import OPERATOR, canonical, conversation
+from npuforge.generate.lm.prompt.names import renamed
+from npuforge.generate.lm.prompt.numbers import put_back
 from npuforge.generate.planned import settled
 from npuforge.generate.tuning import Trial, tune
 from npuforge.generate.workbench import Chosen, Workbench
@@ -57,82 +52,42 @@ class LmWriter:
     def __call__(self, bench: Workbench) -> Chosen:
         signature = signature_of(bench.graph)
         graph, _ = canonical(bench.graph)
-        drawn = self._drawn(bench, task_text(graph), f"{self.sampling.count} samples", graph)
-        chosen = _settled(bench, signature, list(_distinct(drawn)))
-        if chosen is not None:
-            bench.notes.append(_counted(drawn, chosen))
-        if chosen is None or chosen.proof is None or not chosen.proof.holds:
-            whole = self._in_parts(bench, graph)
-            other = _settled(bench, signature, whole)
-            chosen = (
-                _both(chosen, other)
-                if chosen is not None and other is not None
-                else (chosen or other)
-            )
-        if chosen is None:
+        drawn = self._draw(bench, graph)
+        programs = list(_distinct(drawn))
+        if not programs:
             raise UsageError("no program was written: no sample came to its end")
+        chosen = _choose(bench, signature, programs)
+        bench.notes.append(_count(drawn, chosen))
         return chosen
 
-    def _drawn(self, bench: Workbench, asked: str, title: str, graph: Graph) -> Drawn:
-        """Samples of answers to what is asked."""
-        sampling = self.sampling
-        if not sampling.grammar:
-            form = grammar(signature_of(graph), asked)
-            sampling = replace(sampling, grammar=form, guide=Guide(asked, bench.chip))
+    def _draw(self, bench: Workbench, graph: Graph) -> Drawn:
+        canonical_signature = signature_of(graph)
+        sampling = replace(
+            self.sampling,
+            grammar=self.sampling.grammar or grammar(canonical_signature),
+            check=self.sampling.check or PrefixCheck.of(canonical_signature, bench.chip),
+        )
         model = self.engine.model
+        title = f"{sampling.count} samples"
         with bench.stage("write", f"{model.name}, {title}"):
             drawn = self.engine.draw(
-                model.prompt(as_question(asked)),
+                model.prompt(conversation(graph)),
                 sampling,
                 lambda seen: bench.observer(Writing(title, 0, seen, None)),
             )
-        bench.notes.append(f"{drawn.tokens} tokens in {drawn.seconds:.1f} s by {model.name}")
+        bench.notes.append(
+            f"{drawn.tokens} tokens in {drawn.seconds:.1f} s by {model.name}, "
+            f"{drawn.forced} of them forced by the grammar"
+        )
         return drawn
 
-    def _in_parts(self, bench: Workbench, graph: Graph) -> list[Variant]:
-        """Programs out of those for the parts of a question, which are asked as long as there are
-        smaller ones."""
-        parts = pieces(graph)
-        known: dict[str, list[str | None]] = {task_text(graph): [None] * self.sampling.count}
 
-        def written(one: Graph) -> list[str | None] | None:
-            return known.get(task_text(one))
-
-        while parts and (new := {task_text(one): one for one in wanted(graph, parts, written)}):
-            for number, (asked, part) in enumerate(new.items(), 1):
-                drawn = self._drawn(bench, asked, f"part {number} of {len(new)}", part)
-                texts = [program_in(sample.text) for sample in drawn.samples if sample.ended]
-                right = [one for one in texts if is_right(one, part, bench.chip)]
-                known[asked] = [*right, *[None] * (self.sampling.count - len(right))]
-        count = self.sampling.count
-        made = [program_of(graph, parts, n, written, bench.chip) for n in range(count)]
-        counted = Counter(one for one in made if one is not None)
-        return [
-            Variant(f"of parts {number}", text, f"of {len(parts)} parts")
-            for number, text in enumerate(counted, 1)
-        ]
-
-
-def _settled(bench: Workbench, signature: Signature, programs: Sequence[Variant]) -> Chosen | None:
-    """The fastest program that is proven; nothing where there is none at all."""
-    if not programs:
-        return None
-    filled = [_filled(variant, bench.chip) for variant in programs]
-    tried = _tried(bench, signature, [_own(v, bench.graph, signature) for v in filled])
+def _choose(bench: Workbench, signature: Signature, programs: Sequence[Variant]) -> Chosen:
+    """Return the fastest program that is verified."""
+    tried = _try(bench, signature, [_own(one, bench.graph, signature) for one in programs])
     whole = Plan(signature.name, tuple(t.variant for t, _ in tried), signature.operands)
     chosen = settled(bench, tried, whole)
     return replace(chosen, plan=replace(chosen.plan, variants=whole.variants))
-
-
-def _both(first: Chosen, other: Chosen) -> Chosen:
-    """What came of the parts, beside what came of the whole."""
-    variants = (*first.plan.variants, *other.plan.variants)
-    return replace(
-        other,
-        plan=replace(other.plan, variants=variants),
-        trials=(*first.trials, *other.trials),
-        candidates=(*first.candidates, *other.candidates),
-    )
 
 
 def _distinct(drawn: Drawn) -> Iterator[Variant]:
@@ -141,14 +96,6 @@ def _distinct(drawn: Drawn) -> Iterator[Variant]:
     for text, times in Counter(texts).most_common():
         title = f"sample {next(n for n, one in enumerate(drawn.samples, 1) if _is(one, text))}"
         yield Variant(title, text, f"drawn {times} times" if times > 1 else "drawn once")
-
-
-def _filled(variant: Variant, chip: str) -> Variant:
-    """As the language has it; what the compiler refuses, it will refuse again."""
-    try:
-        return replace(variant, program=complete(variant.program, chip).text)
-    except (TileError, UsageError, RecursionError):
-        return variant
 
 
 def _is(sample: Sample, text: str) -> bool:
@@ -164,7 +111,6 @@ def _own(variant: Variant, graph: Graph, signature: Signature) -> Variant:
         canonic.operand.name: given.operand.name
         for canonic, given in zip(known.parameters, signature.parameters, strict=True)
     }
-    names |= {f"{old}_{kind}": f"{new}_{kind}" for old, new in names.items() for kind in KINDS}
     try:
         text = renamed(variant.program, names, (OPERATOR, signature.name))
     except (tokenize.TokenError, SyntaxError):
@@ -172,7 +118,7 @@ def _own(variant: Variant, graph: Graph, signature: Signature) -> Variant:
     return replace(variant, program=put_back(text, own.numbers))
 
 
-def _tried(bench: Workbench, signature: Signature, variants: Sequence[Variant]) -> Tried:
+def _try(bench: Workbench, signature: Signature, variants: Sequence[Variant]) -> Tried:
     """Each built and timed, as far as it comes."""
     refused: Tried = []
     groups: dict[tuple[Operand, ...], list[Variant]] = {}
@@ -204,7 +150,7 @@ def _read(
     except (UsageError, RecursionError) as error:
         said = str(error) or "nested too deeply"
         return signature.operands, _refused(variant, "does not compile", [(None, said)])
-    fits = held(signature, host)
+    fits = present_operands(signature, host)
     departures = [(None, text) for text in fits.departures(host)]
     if departures:
         return fits.operands, _refused(variant, "another signature", departures)
@@ -217,7 +163,7 @@ def _refused(variant: Variant, what: str, told: Sequence[tuple[int | None, str]]
     return Trial(variant, True, problem=f"{what}: {told[0][1]}", diagnostics=found)
 
 
-def _counted(drawn: Drawn, chosen: Chosen) -> str:
+def _count(drawn: Drawn, chosen: Chosen) -> str:
     """How far the samples came."""
     built = [trial for trial in chosen.trials if trial.program is not None]
     compiled = sum(trial.program.build.ok for trial in built if trial.program is not None)

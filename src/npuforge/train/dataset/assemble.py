@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Parts put together: without repetition, split by structure, as files to train on.
 
-* `variant.jsonl`, `part.jsonl`: chat records to begin with, interpreted only
+* `variant.jsonl`: chat records to begin with, interpreted only
 * `kernel.jsonl`, `ascendc.jsonl`, `project.jsonl`, `repair.jsonl`, `document.jsonl`: chat records
 * `preference.jsonl`: pairs, `tasks.jsonl`: questions for reinforcement
 * `validation.jsonl`: kernels of structures that no other file has
@@ -13,7 +13,6 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 from typing import BinaryIO, get_args
@@ -22,25 +21,13 @@ import msgspec
 
 from npuforge.train.dataset.build import Part
 from npuforge.train.dataset.card import card
+from npuforge.train.dataset.counts import Counts
 from npuforge.train.dataset.record import Chat, GrownTask, Preference, Record, Source
 
 MOST_ALIKE = 12  # operators of one structure
 _HELD_OUT = 50  # one structure in so many is for validation
 TASKS, VALIDATION = "tasks.jsonl", "validation.jsonl"
 FILES = (*(f"{source}.jsonl" for source in get_args(Source)), TASKS, VALIDATION)
-
-
-@dataclass(slots=True)
-class Counts:
-    """What went into the files, and what was left out."""
-
-    operators: int = 0
-    grown: int = 0
-    records: Counter[str] = field(default_factory=Counter)
-    families: Counter[str] = field(default_factory=Counter)
-    reasons: Counter[str] = field(default_factory=Counter)
-    repeated: int = 0
-    structures: set[str] = field(default_factory=set)
 
 
 def assemble(

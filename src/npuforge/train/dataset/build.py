@@ -35,7 +35,6 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     lessons: float = 1.0  # share of operators that give repairs and preferences too
     variants: int = 0  # graphs tried for each operator, interpreted only
     proven: float = 1.0  # share of operators that are proven; the others are interpreted only
-    parts: int = 0  # of the questions an operator is divided into, how many are tried
     families: tuple[str, ...] = ()  # that operators are drawn of; nothing where of all
 
 
@@ -120,7 +119,6 @@ def _grow_part(folder: Path, settings: Settings, number: int, avoid: frozenset[s
             settings.lessons,
             settings.variants,
             settings.proven,
-            settings.parts,
             settings.families,
         )
         for k in range(PART)

@@ -4,10 +4,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from npuforge.train.dataset.assemble import Counts
+from npuforge.train.dataset.counts import Counts
 
 
 def card(counts: Counts) -> str:
@@ -30,9 +28,8 @@ def card(counts: Counts) -> str:
             "Random operators, planned, built and proven on the twin of npuforge. Every program "
             "was compiled and run on several sizes against PyTorch without breaking a rule of the "
             "hardware; every fault was built or run, and what is said of it is what the compiler "
-            "or the twin said; every time was modelled. Variants (`variant.jsonl`) and parts of "
-            "operators (`part.jsonl`) did not run on the twin: they were compiled, and right in "
-            "the language's interpreter.",
+            "or the twin said; every time was modelled. Variants (`variant.jsonl`) did not run "
+            "on the twin: they were compiled, and right in the language's interpreter.",
             "",
             f"{counts.operators} operators were drawn, {counts.grown} kept, of "
             f"{len(counts.structures)} structures. {counts.repeated} repeated records were left "

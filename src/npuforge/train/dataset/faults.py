@@ -11,8 +11,6 @@ import random
 import re
 from collections.abc import Callable
 
-from npuforge.generate.lm.form.single import arguments
-
 Fault = Callable[[list[str], random.Random], list[str] | None]
 
 _OTHER = {
@@ -40,7 +38,7 @@ def faults() -> dict[str, Fault]:
         "share not cut": _replaced(r"min\((first \+ per_core), [^()]+\)", r"\1"),
         "offset lost": _replaced(r"(tl\.(?:load|store)\(\w+) \+ [^,]+,", r"\1,"),
         "a step missing": _missing_step,
-        "tile too large": _replaced(r"(tl\.fit\([^()]*\))", r"3 * \1"),
+        "tile too large": _replaced(r"(_fit = )(.+)$", r"\g<1>3 * (\2)"),
         "wrong axis": _replaced(r"axis=1", "axis=0"),
         "wrong type": _replaced(r"(alloc_ub\(.*)dtype=tl\.float32", r"\1dtype=tl.float16"),
         "name unknown": _replaced(r"\bstart\b(?! =)", "begin"),
@@ -100,12 +98,12 @@ def _exchanged(lines: list[str], rng: random.Random) -> list[str] | None:
     places = [
         (n, match)
         for n, match in _calls(lines, dict.fromkeys(("sub", "div", "select", "compare", "pow")))
-        if len(arguments(match[3])) >= 3
+        if len(_arguments(match[3])) >= 3
     ]
     if not places:
         return None
     place, match = rng.choice(places)
-    given = arguments(match[3])
+    given = _arguments(match[3])
     left, right = (2, 3) if match[2] == "select" and len(given) > 3 else (1, 2)
     given[left], given[right] = given[right], given[left]
     return _with(lines, place, f"{match[1]}tl.{match[2]}({', '.join(given)})")
@@ -115,12 +113,12 @@ def _argument_lost(lines: list[str], rng: random.Random) -> list[str] | None:
     places = [
         (n, match)
         for n, line in enumerate(lines)
-        if (match := _CALL.match(line)) and len(arguments(match[3])) >= 2
+        if (match := _CALL.match(line)) and len(_arguments(match[3])) >= 2
     ]
     if not places:
         return None
     place, match = rng.choice(places)
-    given = arguments(match[3])[:-1]
+    given = _arguments(match[3])[:-1]
     return _with(lines, place, f"{match[1]}tl.{match[2]}({', '.join(given)})")
 
 
@@ -148,6 +146,19 @@ def _another_number(lines: list[str], rng: random.Random) -> list[str] | None:
     return _with(
         lines, place, found.sub(lambda m: repr(float(m[1]) * 2 + 1), lines[place], count=1)
     )
+
+
+def _arguments(text: str) -> list[str]:
+    """Split the arguments of a call at the commas outside of brackets."""
+    parts, depth, current = [], 0, ""
+    for letter in text:
+        depth += (letter in "([") - (letter in ")]")
+        if letter == "," and depth == 0:
+            parts.append(current.strip())
+            current = ""
+        else:
+            current += letter
+    return [*parts, current.strip()] if current.strip() else parts
 
 
 def _with(lines: list[str], place: int, line: str) -> list[str] | None:

@@ -10,22 +10,20 @@ from __future__ import annotations
 
 import random
 import warnings
-from collections.abc import Collection, Generator, Iterable, Iterator
+from collections.abc import Collection, Generator, Iterator
 from dataclasses import dataclass, field
 
 from npuforge.errors import NpuforgeError
 from npuforge.generate.cases import fewer_rows, operand_shapes
 from npuforge.generate.interpreted import does
 from npuforge.generate.live import LiveModule
-from npuforge.generate.lm.form.form import plain
-from npuforge.generate.lm.parts.pieces import Piece, pieces
-from npuforge.generate.lm.question.task import OPERATOR, question
+from npuforge.generate.lm.answer import without_header
+from npuforge.generate.lm.prompt.canonical import OPERATOR, conversation
 from npuforge.lower.compiler import Lowered
 from npuforge.lower.tiling import Tiling, compute_tiling
 from npuforge.patience import within
 from npuforge.plan import Plan, planner
 from npuforge.train.dataset.faults import faults, seeded
-from npuforge.train.dataset.rarity import worth
 from npuforge.train.dataset.reasoning import reasoning, schedules
 from npuforge.train.dataset.record import (
     Chat,
@@ -34,7 +32,6 @@ from npuforge.train.dataset.record import (
     Origin,
     Preference,
     Record,
-    Source,
 )
 from npuforge.train.dataset.resize import resized
 from npuforge.train.dataset.variants import varied
@@ -75,16 +72,13 @@ def grow(
     lessons: float = 1.0,
     variants: int = 0,
     proven: float = 1.0,
-    parts: int = 0,
     families: Collection[str] = (),
 ) -> Grown:
     """The operator of that number; one whose structure is to be avoided gives nothing. `lessons` is
     the share of operators that also give repairs and preferences, which take most of the time;
-    `variants` is how many graphs like it are tried, for kernels that are interpreted only: more of
-    them where something about it is rare, and fewer where nothing is; `proven` is the share of
-    operators that are proven on the twin, the others being interpreted, too; `parts` is how many of
-    the questions are tried that an operator is divided into; it is drawn of `families`, where some
-    are named."""
+    `variants` is how many graphs like it are tried, for kernels that are interpreted only; `proven`
+    is the share of operators that are verified on the twin, the others being interpreted, too; it
+    is drawn of `families`, where some are named."""
     drawn = draw(seed, index, families)
     grown = Grown(index, drawn.family)
     proves = is_proven(seed, index, proven)
@@ -100,12 +94,7 @@ def grow(
                 plan = planner.plan(bench.canonical, soc, most=None if proves else 1)
                 teacher = _Teacher(drawn, bench, plan, grown.structure, lessons)
                 own = _proven(teacher) if proves else _interpreted(teacher)
-                tried = round(variants * worth(teacher.question[-1].content, teacher.program))
-                grown.records = [
-                    *own,
-                    *_varied(teacher, tried, avoid),
-                    *_divided(teacher, parts, avoid),
-                ]
+                grown.records = [*own, *_varied(teacher, variants, avoid)]
     except Exception as error:  # hours of growth do not end with one operator that finds a fault
         said = (str(error).splitlines() or [""])[0]
         known = isinstance(error, NpuforgeError) and said
@@ -174,32 +163,6 @@ def _varied(teacher: _Teacher, count: int, avoid: Collection[str]) -> Iterator[R
             continue
 
 
-def _divided(teacher: _Teacher, count: int, avoid: Collection[str]) -> Iterator[Record]:
-    """Kernels of the parts in which the operator is asked where it is too hard as a whole."""
-    if not count:
-        return
-    rng = random.Random(f"npuforge parts {teacher.drawn.seed} {teacher.drawn.index}")
-    bench = teacher.bench
-    every = {part.asked: part.graph for part in _all_parts(pieces(bench.canonical))}
-    for graph in rng.sample(list(every.values()), min(count, len(every))):
-        try:
-            kind = structure(graph)
-            if kind in avoid:
-                continue
-            other = Bench(bench.module, bench.soc, cases=(), graph=graph)
-            plan = planner.plan(other.canonical, bench.soc, most=1)
-            again = _Teacher(teacher.drawn, other, plan, kind, 0.0)
-            yield from again.interpreted("part")
-        except _UNFIT:
-            continue
-
-
-def _all_parts(parts: Iterable[Piece]) -> Iterator[Piece]:
-    for part in parts:
-        yield part
-        yield from _all_parts(part.pieces)
-
-
 @dataclass(slots=True)
 class _Teacher:
     drawn: Drawn
@@ -216,26 +179,26 @@ class _Teacher:
         )
 
     @property
-    def question(self) -> list[Message]:
-        return as_messages(question(self.bench.canonical))
+    def prompt(self) -> list[Message]:
+        return as_messages(conversation(self.bench.canonical))
 
     @property
     def program(self) -> str:
-        """The planner's favourite, in the form that is taught."""
-        return self.taught(0)
+        """Return the planner's favourite as completions have it."""
+        return self.variant(0)
 
-    def taught(self, variant: int) -> str:
-        """A variant of the planner's in the form that is taught."""
-        return plain(self.planned.variants[variant].program, self.question[-1].content)
+    def variant(self, number: int) -> str:
+        """Return a variant of the planner's as completions have it."""
+        return without_header(self.planned.variants[number].program)
 
     def kernel(self) -> Iterator[Record]:
         """The kernel alone."""
         right = self.bench.judge_program(self.program, timed=True)
         if right.correct and right.timing is not None:
             answer = self.answer(right)
-            yield Chat(messages=[*self.question, answer], source="kernel", origin=self.origin)
+            yield Chat(messages=[*self.prompt, answer], source="kernel", origin=self.origin)
 
-    def interpreted(self, source: Source = "variant") -> Iterator[Record]:
+    def interpreted(self) -> Iterator[Record]:
         """The kernel alone, where the interpreter says that it is right."""
         program = self.program
         if len(program) > _LONGEST:
@@ -243,7 +206,7 @@ class _Teacher:
         lowered, plan = self.bench.accepted(program)
         if does(lowered.program, plan, self.bench.graph):
             answer = self.said(program, lowered, self.tiling(lowered, plan), None)
-            yield Chat(messages=[*self.question, answer], source=source, origin=self.origin)
+            yield Chat(messages=[*self.prompt, answer], source="variant", origin=self.origin)
 
     def records(self) -> Iterator[Record]:
         if len(self.program) > _LONGEST:
@@ -254,7 +217,7 @@ class _Teacher:
         rng = random.Random(f"npuforge faults {self.drawn.seed} {self.drawn.index}")
         tiling = self.tiling(*right.accepted)
         answer = self.answer(right)
-        yield Chat(messages=[*self.question, answer], source="kernel", origin=self.origin)
+        yield Chat(messages=[*self.prompt, answer], source="kernel", origin=self.origin)
         yield ascendc_record(self.drawn, right, tiling, self.origin)
         yield project_record(self.drawn, right, tiling, self.origin)
         best = right
@@ -263,7 +226,7 @@ class _Teacher:
             if len(self.planned.variants) > 1 and rng.random() < _COMPARED:
                 best = yield from self.compared(right, answer)
         yield GrownTask(
-            prompt=self.question,
+            prompt=self.prompt,
             task=JudgedBy(self.drawn.source, best.time_us),
             origin=self.origin,
         )
@@ -282,7 +245,6 @@ class _Teacher:
         thought = reasoning(
             self.bench.canonical,
             lowered,
-            program,
             schedules(self.planned.variants[0].program),
             tiling,
             timing,
@@ -305,7 +267,7 @@ class _Teacher:
             yield self.repair(wrong, judged, answer)
             if judged.compiled:
                 yield Preference(
-                    prompt=self.question,
+                    prompt=self.prompt,
                     chosen=[answer],
                     rejected=[_instead(answer, right.program, wrong)],
                     why="wrong",
@@ -315,11 +277,11 @@ class _Teacher:
     def repair(self, wrong: str, judged: Judged, answer: Message) -> Chat:
         said = "It does not compile" if not judged.compiled else "It runs and is wrong"
         asked = (
-            f"{self.question[-1].content}This program was written for it:\n{wrong}"
+            f"{self.prompt[-1].content}This program was written for it:\n{wrong}"
             f"{said}: {judged.problem}\nWrite it correctly.\n"
         )
         return Chat(
-            messages=[self.question[0], Message("user", asked), answer],
+            messages=[self.prompt[0], Message("user", asked), answer],
             source="repair",
             origin=self.origin,
         )
@@ -328,7 +290,7 @@ class _Teacher:
         """The variants against each other; the value is the fastest that is proven."""
         best, best_answer = right, answer
         for variant in range(1, len(self.planned.variants)):
-            other = self.bench.judge_program(self.taught(variant), timed=True)
+            other = self.bench.judge_program(self.variant(variant), timed=True)
             if not other.correct or not other.time_us or not best.time_us:
                 continue
             said = self.answer(other)
@@ -339,7 +301,7 @@ class _Teacher:
             assert slow.time_us is not None
             if slow.time_us >= _NOTABLE * fast.time_us:
                 yield Preference(
-                    prompt=self.question,
+                    prompt=self.prompt,
                     chosen=[chosen],
                     rejected=[rejected],
                     why="slower",

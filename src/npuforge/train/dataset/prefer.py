@@ -17,8 +17,8 @@ import msgspec
 
 from npuforge.errors import NpuforgeError
 from npuforge.generate.live import LiveModule
-from npuforge.generate.lm.form.answer import program_in
-from npuforge.generate.lm.question.task import OPERATOR
+from npuforge.generate.lm.answer import program_in
+from npuforge.generate.lm.prompt.canonical import OPERATOR
 from npuforge.generate.reference import ModuleProcess
 from npuforge.train.dataset.record import GrownTask, Preference
 from npuforge.train.judge import Bench, Judged, locked_up

@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Why a program is as it is: in symbols first, then in numbers that the compiler and the twin gave.
+"""The reasoning of a record: the schedule, and numbers that the compiler and the twin gave.
 
-How each kernel goes about it, as the planner says, what its parameters stand for, and what it
-reads, computes and leaves (`outline`): the program keeps to these. Then what goes through memory;
-how many buffers there are and what they take of every element, which is what a tile's size follows
-from; what that comes to at the given sizes; how many cores take part; what bounds the time.
+First the schedule of each kernel, as the planner names it. Then the bytes that cross memory, the
+buffers, the tile sizes that follow from the budget, the cores at work, and the bound of the time.
 """
 
 from __future__ import annotations
@@ -14,54 +12,45 @@ import re
 from collections.abc import Iterator
 
 from npuforge import dtypes
-from npuforge.generate.lm.form.form import complete
 from npuforge.lower.compiler import Lowered
 from npuforge.lower.kernel_class import KernelCode
 from npuforge.lower.tiling import Tiling
 from npuforge.spec.graph import Graph, TensorType
 from npuforge.tile import chip_constants
-from npuforge.train.dataset.outline import outline
 from npuforge.twin.timing.report import TimingReport
 
 _MOST_KERNELS = 3
 _SCHEDULE = re.compile(r"^def (\w+)\(.*\):\n    # (.+)$", re.MULTILINE)
-_EACH = re.compile(r"tl\.ub_bytes\(\) - .*\) // (\(.*?\)|\d+)(?=,|\)|$)", re.MULTILINE)
 
 
 def schedules(planned: str) -> dict[str, str]:
-    """What the planner says of each kernel of its program."""
+    """Return the schedule of each kernel, from the planner's comment on it."""
     return dict(_SCHEDULE.findall(planned))
 
 
 def reasoning(
     graph: Graph,
     lowered: Lowered,
-    program: str,
-    ways: dict[str, str],
+    schedule: dict[str, str],
     tiling: Tiling,
     timing: TimingReport | None,
 ) -> str:
-    """A line for each thought about a program in the form that is taught; `ways` is how the kernels
-    go about it."""
-    return "\n".join(_lines(graph, lowered, program, ways, tiling, timing))
+    """Return the reasoning, a line for each thought."""
+    return "\n".join(_lines(graph, lowered, schedule, tiling, timing))
 
 
 def _lines(
     graph: Graph,
     lowered: Lowered,
-    program: str,
-    ways: dict[str, str],
+    schedule: dict[str, str],
     tiling: Tiling,
     timing: TimingReport | None,
 ) -> Iterator[str]:
-    yield from outlined(program, ways)
+    yield from (f"{kernel}: {name}" for kernel, name in schedule.items())
     yield _traffic(graph)
-    sums = _EACH.findall(complete(program, lowered.soc).text)
     kernels = lowered.kernels[:_MOST_KERNELS]
     for code in kernels:
         yield f"{code.kernel.name}: {_buffers(code)}"
-    if sums:
-        yield "of the unified buffer: " + "; ".join(part.strip("()") for part in sums)
     constants = chip_constants(lowered.soc)
     yield (
         f"{lowered.soc}: {int(constants['ub_bytes'])} bytes, {int(constants['cores'])} cores: "
@@ -69,16 +58,6 @@ def _lines(
     )
     if timing is not None:
         yield f"{timing.time_us:.1f} us, bound by {timing.bottleneck.kind}"
-
-
-def outlined(program: str, ways: dict[str, str]) -> Iterator[str]:
-    """How each kernel goes about it and what it is for, one kernel after the other."""
-    lines = outline(program)
-    for name in dict.fromkeys([*lines, *ways]):
-        if name in ways:
-            yield f"{name}: {ways[name]}"
-        for line in lines.get(name, []):
-            yield f"{name}: {line}"
 
 
 def _traffic(graph: Graph) -> str:

@@ -11,7 +11,7 @@ import msgspec
 from npuforge.train.records import Message
 
 Source = Literal[
-    "kernel", "variant", "part", "ascendc", "project", "repair", "document", "preference",
+    "kernel", "variant", "ascendc", "project", "repair", "document", "preference",
 ]  # fmt: skip
 
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Many answers to many prompts at once, by any causal model of the transformers library.
+"""Many completions of many prompts at once, by any causal model of the transformers library.
 
-A prompt is read once for all its answers. Answers are of very different lengths, and what ended is
-taken out of the batch, memory and all, and other prompts take its place: long answers do not hold
-up others, and every question is handed over as soon as it is answered. Keys and values get room for
+A prompt is read once for all its completions. Completions are of very different lengths: one that
+ended leaves the batch with its memory, and other prompts take its place. A prompt is handed over as
+soon as all of its completions ended. Keys and values get room for
 many tokens at once: to allocate and copy all of them for every token takes longer than the model
 does. What no row looks at any more (tokens taken back, steps at which a row had nothing to read) is
 given back when there is a good deal of it.
@@ -18,19 +18,21 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+import numpy as np
 import torch
 from transformers.cache_utils import Cache, DynamicLayer
 
-from npuforge.generate.lm.engine.course import CHOICES, Course
+from npuforge.generate.lm.engine.completion import Completion
 
 _ROOM = 256  # tokens
 _UNUSED = 0.25  # share of memory that nobody looks at when it is given back
 _ENDED = 0.2  # share of a batch that has ended when it is taken out
-_ASKING = 32  # guides at once
-_PATIENCE_S = 0.004  # for guides; then the others go on
+_ASKING = 32  # checks at once
+_PATIENCE_S = 0.004  # for checks; then the others go on
 _NOTHING = 0  # what a row is given that has no token to read: it is masked
 
-_Taken = tuple[int, int]  # a token to go on with, and how many before it are taken back
+# The token to read next (None at the end), and the number of tokens taken back before it.
+_Taken = tuple[int | None, int]
 
 
 class _Held:
@@ -73,16 +75,16 @@ class _Layer(DynamicLayer):  # type: ignore[misc]
 
 
 @dataclass(slots=True)
-class Question:
-    """Tokens of a prompt, and the answers under way to it."""
+class Asked:
+    """The tokens of a prompt, and its completions under way."""
 
     tokens: Sequence[int]
-    courses: Sequence[Course]
+    completions: Sequence[Completion]
 
 
 class Drawing(NamedTuple):
-    """How answers are drawn: of at most so many tokens, at most so many at once. Every answer has
-    dice of its own: what is drawn beside it, and how long guides take, does not matter."""
+    """Completions of at most `most` tokens, at most `at_once` in a batch. Each has dice of its own:
+    the others beside it and the time that checks take do not matter."""
 
     most: int
     temperature: float
@@ -92,16 +94,16 @@ class Drawing(NamedTuple):
 
 
 @torch.inference_mode()
-def decode(net: Any, questions: Iterable[Question], how: Drawing) -> Iterator[Question]:
-    """Go all courses; each question as soon as all of its courses came to their end."""
-    waiting = deque(questions)
+def decode(net: Any, prompts: Iterable[Asked], how: Drawing) -> Iterator[Asked]:
+    """Take all completions to their ends; yield a prompt as soon as all of its own are there."""
+    waiting = deque(prompts)
     with ThreadPoolExecutor(_ASKING) as asking:
         batch = _Batch(net, how, asking)
         while waiting or batch.rows:
-            fitting: list[Question] = []
+            fitting: list[Asked] = []
             rows = len(batch.rows)
-            while waiting and (not rows or rows + len(waiting[0].courses) <= how.at_once):
-                rows += len(waiting[0].courses)
+            while waiting and (not rows or rows + len(waiting[0].completions) <= how.at_once):
+                rows += len(waiting[0].completions)
                 fitting.append(waiting.popleft())
             if fitting:
                 batch.admit(fitting)
@@ -112,14 +114,19 @@ def decode(net: Any, questions: Iterable[Question], how: Drawing) -> Iterator[Qu
 class _Row:
     """An answer of a batch, and where in its memory the tokens are."""
 
-    course: Course
-    question: Question
+    completion: Completion
+    prompt: Asked
     dice: random.Random
     columns: list[int] = field(default_factory=list)
     over: bool = False
-    asking: Future[_Taken] | None = None  # its guide, about the token drawn last
+    asking: Future[_Taken] | None = None  # its check, about the token drawn last
     taken: _Taken | None = None
     reads: bool = False  # whether it has a token to read
+
+    @property
+    def draws(self) -> bool:
+        """Return whether its next token is drawn among those that its grammar allows."""
+        return not (self.over or self.asking or self.completion.is_forced)
 
     def forget(self, count: int) -> list[int]:
         gone = self.columns[-count:]
@@ -139,13 +146,13 @@ class _Batch:
         self.cache: Any = None
         self.mask = self.place = self.logits = torch.empty(0)
 
-    def admit(self, questions: Sequence[Question]) -> None:
+    def admit(self, prompts: Sequence[Asked]) -> None:
         """Read prompts, each once for all its answers."""
         device = self.net.device
-        long = max(len(one.tokens) for one in questions)
-        ids = torch.zeros(len(questions), long, dtype=torch.long)
+        long = max(len(one.tokens) for one in prompts)
+        ids = torch.zeros(len(prompts), long, dtype=torch.long)
         mask = torch.zeros_like(ids)
-        for at, one in enumerate(questions):
+        for at, one in enumerate(prompts):
             ids[at, long - len(one.tokens) :] = torch.tensor(one.tokens)
             mask[at, long - len(one.tokens) :] = 1
         ids, mask = ids.to(device), mask.to(device)
@@ -159,27 +166,27 @@ class _Batch:
             use_cache=True,
             logits_to_keep=1,
         )
-        copies = torch.tensor([len(one.courses) for one in questions], device=device)
-        which = torch.arange(len(questions), device=device).repeat_interleave(copies)
+        copies = torch.tensor([len(one.completions) for one in prompts], device=device)
+        which = torch.arange(len(prompts), device=device).repeat_interleave(copies)
         cache.batch_select_indices(which)
         self._join(cache, mask[which], places[which, -1:], seen.logits[which, -1])
         self.rows += [
-            _Row(course, one, random.Random(f"{self.how.seed} {one.tokens} {place}"))
-            for one in questions
-            for place, course in enumerate(one.courses)
+            _Row(completion, one, random.Random(f"{self.how.seed} {one.tokens} {place}"))
+            for one in prompts
+            for place, completion in enumerate(one.completions)
         ]
-        self.left |= {id(one): len(one.courses) for one in questions}
+        self.left |= {id(one): len(one.completions) for one in prompts}
 
-    def go_on(self, enough: int) -> Iterator[Question]:
+    def go_on(self, enough: int) -> Iterator[Asked]:
         """Draw until a good part of `enough` rows ended, or all of them."""
         while self.rows:
             fed = self._drawn()
             for row in self.rows:
-                if row.reads and row.course.is_over(self.how.most):
+                if row.asking is None and not row.over and row.completion.is_over(self.how.most):
                     row.over = True
-                    self.left[id(row.question)] -= 1
-                    if not self.left[id(row.question)]:
-                        yield row.question
+                    self.left[id(row.prompt)] -= 1
+                    if not self.left[id(row.prompt)]:
+                        yield row.prompt
             if sum(row.over for row in self.rows) >= _ENDED * len(self.rows):
                 fed = self._keep([at for at, row in enumerate(self.rows) if not row.over], fed)
             if not self.rows:
@@ -189,28 +196,39 @@ class _Batch:
                 return
 
     def _drawn(self) -> list[int]:
-        """The next token of each row; what is taken back is forgotten."""
-        how, logits = self.how, self.logits
-        daring = torch.tensor([row.course.daring for row in self.rows], device=logits.device)
+        """Return the next token of each row; tokens that are taken back are forgotten."""
+        how, logits = self.how, self._allowed()
+        warmth = torch.tensor([row.completion.warmth for row in self.rows], device=logits.device)
         dice = torch.tensor(
             [0.0 if row.over or row.asking else row.dice.random() for row in self.rows],
             device=logits.device,
         )
-        drawn = draw(logits, how.temperature * daring[:, None], how.top_p, dice)
-        chances, others = torch.log_softmax(logits.float(), dim=-1).topk(CHOICES, dim=-1)
-        found = zip(self.rows, drawn.tolist(), others.tolist(), chances.tolist(), strict=True)
-        for row, token, tokens, logarithms in found:
+        drawn = draw(logits, how.temperature * warmth[:, None], how.top_p, dice)
+        for row, token in zip(self.rows, drawn.tolist(), strict=True):
             if not row.over and row.asking is None:
-                choices = tuple(zip(tokens, logarithms, strict=True))
-                if row.course.asks(token):
-                    row.asking = self.asking.submit(row.course.take, token, choices)
+                if row.completion.asks(token):
+                    row.asking = self.asking.submit(row.completion.take, token)
                 else:
-                    row.taken = row.course.take(token, choices)
+                    row.taken = row.completion.take(token)
         asking = [row.asking for row in self.rows if row.asking is not None]
         if asking and all(row.taken is None for row in self.rows):
             wait(asking, return_when=FIRST_COMPLETED)
         wait(asking, _PATIENCE_S)
         return [self._following(at, row) for at, row in enumerate(self.rows)]
+
+    def _allowed(self) -> torch.Tensor:
+        """Return the logits, with minus infinity for tokens that the grammar refuses."""
+        masks = [row.completion.mask() if row.draws else None for row in self.rows]
+        if all(mask is None for mask in masks):
+            return self.logits
+        allowed = np.ones((len(masks), self.logits.shape[-1]), dtype=bool)
+        for at, mask in enumerate(masks):
+            if mask is not None:
+                allowed[at] = np.pad(mask, (0, max(0, allowed.shape[1] - mask.size)))[
+                    : allowed.shape[1]
+                ]
+        known = torch.from_numpy(allowed).to(self.logits.device)
+        return self.logits.masked_fill(~known, -torch.inf)
 
     def _following(self, at: int, row: _Row) -> int:
         """The token that a row reads next, if it has one."""
@@ -220,6 +238,9 @@ class _Batch:
         if row.taken is None:
             return _NOTHING
         (token, back), row.taken = row.taken, None
+        if token is None:
+            row.reads = False
+            return _NOTHING
         if back:
             self.mask[at, [column - self.origin for column in row.forget(back)]] = 0
             self.place[at] -= back
@@ -303,7 +324,8 @@ def draw(
     logits: torch.Tensor, temperature: float | torch.Tensor, top_p: float, dice: torch.Tensor
 ) -> torch.Tensor:
     """A token for each row, from the likeliest that have `top_p` together, by numbers in [0, 1)."""
-    chances = torch.softmax(logits.float() / temperature, dim=-1)
+    heated = (logits.float() / temperature).masked_fill(logits == -torch.inf, -torch.inf)
+    chances = torch.softmax(heated, dim=-1)
     ordered, tokens = chances.sort(dim=-1, descending=True)
     upto = ordered.cumsum(-1)
     upto = upto.masked_fill(upto - ordered >= top_p, 0.0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Answers by llama.cpp, on a machine without a GPU: as `generate --strategy lm` draws them."""
+"""Completions by llama.cpp, on a machine without a GPU: as `generate --strategy lm` draws them."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from pathlib import Path
 from npuforge.generate.lm.engine.engine import LlamaEngine
 from npuforge.generate.lm.engine.model import read
 from npuforge.generate.lm.engine.sampling import Sampling as Drawing
-from npuforge.generate.lm.guide.guide import Guide
+from npuforge.train.evaluate.answers import Answers, Sampling, constraints
 from npuforge.train.evaluate.prompts import Prompt
-from npuforge.train.evaluate.sample import Answers, Sampling
 from npuforge.train.records import as_dicts
 
 
@@ -26,7 +25,7 @@ class LlamaSampler:
             for prompt in prompts:
                 if prompt.problem:
                     continue
-                guide = Guide(prompt.asked) if how.guided else None
+                grammar, check = constraints(prompt) if how.constrained else ("", None)
                 drawn = engine.draw(
                     self.model.prompt(as_dicts(prompt.prompt)),
                     Drawing(
@@ -35,15 +34,8 @@ class LlamaSampler:
                         top_p=how.top_p,
                         seed=how.seed,
                         most=how.most_tokens,
-                        guide=guide,
+                        grammar=grammar,
+                        check=check,
                     ),
                 )
-                yield Answers(
-                    suite=prompt.suite,
-                    name=prompt.name,
-                    level=prompt.level,
-                    answers=[sample.text for sample in drawn.samples],
-                    tokens=drawn.tokens,
-                    cut=sum(not sample.ended for sample in drawn.samples),
-                    ended=[sample.ended for sample in drawn.samples],
-                )
+                yield Answers.of(prompt, drawn.samples)

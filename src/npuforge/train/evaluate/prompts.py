@@ -10,8 +10,7 @@ import msgspec
 from msgspec.structs import replace
 
 from npuforge.errors import NpuforgeError
-from npuforge.generate.lm.parts.pieces import Piece, pieces
-from npuforge.generate.lm.question.task import canonical, question
+from npuforge.generate.lm.prompt.canonical import canonical, conversation
 from npuforge.spec.graph import Graph
 from npuforge.train.dataset.record import JudgedBy
 from npuforge.train.evaluate.problems import Problem
@@ -30,13 +29,7 @@ class Prompt(msgspec.Struct, frozen=True, kw_only=True):
     structure: str = ""
     prompt: list[Message] = []
     graph: Graph | None = None
-    pieces: list[Piece] = []
     problem: str = ""
-
-    @property
-    def asked(self) -> str:
-        """The question itself."""
-        return self.prompt[-1].content
 
 
 class _Line(Prompt, frozen=True, kw_only=True):
@@ -77,9 +70,8 @@ def _prompt(problem: Problem) -> Prompt:
                 name=task.name,
                 level=task.level,
                 structure=structure(graph),
-                prompt=as_messages(question(graph)),
+                prompt=as_messages(conversation(graph)),
                 graph=graph,
-                pieces=pieces(graph),
             )
     except NpuforgeError as error:
         said = (str(error).splitlines() or ["no reason"])[0]

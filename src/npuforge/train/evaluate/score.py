@@ -11,44 +11,21 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from concurrent.futures import as_completed
 from concurrent.futures.process import BrokenProcessPool
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import msgspec
 
 from npuforge.bench.metrics import estimators
 from npuforge.bench.metrics.estimators import Estimate
 from npuforge.errors import NpuforgeError
-from npuforge.generate.lm.checked import is_right
-from npuforge.generate.lm.form.answer import program_in
-from npuforge.generate.lm.parts.pieces import pieces, program_of
-from npuforge.generate.lm.question.task import canonical
-from npuforge.spec.graph import Graph
+from npuforge.generate.lm.answer import program_in
+from npuforge.train.evaluate.answers import Answers
 from npuforge.train.evaluate.problems import Problem
-from npuforge.train.evaluate.rounds import Found, written
-from npuforge.train.evaluate.sample import Answers
 from npuforge.train.judge import Bench, Judged
 from npuforge.train.judge_many import judge_many
 from npuforge.train.pool import pool
 
 Kind = Literal["parsed", "compiled", "correct"]
-
-
-class Given(NamedTuple):
-    """A model's answers to a task, and all its answers, those to parts among them."""
-
-    own: Answers
-    every: Found
-    checked: bool  # what the interpreter finds wrong is put together of parts, too
-
-    def programs(self, graph: Graph) -> list[str]:
-        """Of each answer; where it was given up, and its parts too, as far as it came."""
-        own, _ = canonical(graph)
-        so_far = written(own, self.own, self.every, is_right if self.checked else None)
-        parts = pieces(own) if None in (so_far(own) or ()) else []
-        return [
-            program_of(own, parts, sample, so_far) or program_in(answer)
-            for sample, answer in enumerate(self.own.answers)
-        ]
 
 
 class Scored(msgspec.Struct, frozen=True, kw_only=True):
@@ -68,14 +45,14 @@ class Scored(msgspec.Struct, frozen=True, kw_only=True):
     failure: str = ""  # why the task could not be asked or judged
 
 
-def score(problem: Problem, given: Mapping[str, Given]) -> list[Scored]:
+def score(problem: Problem, given: Mapping[str, Answers]) -> list[Scored]:
     """The twin's counts of everybody's answers to one task."""
     try:
         with problem.opened() as module:
-            programs = {by: one.programs(module.graph) for by, one in given.items()}
+            programs = {by: list(map(program_in, one.answers)) for by, one in given.items()}
             found = judge_many(Bench(module), [one for own in programs.values() for one in own])
     except NpuforgeError as error:
-        return [_none(problem, by, len(one.own.answers), str(error)) for by, one in given.items()]
+        return [_none(problem, by, len(one.answers), str(error)) for by, one in given.items()]
     return [
         _counted(problem, by, [found[program] for program in own]) for by, own in programs.items()
     ]
@@ -101,7 +78,7 @@ def _counted(problem: Problem, by: str, judged: Sequence[Judged]) -> Scored:
 
 
 def score_all(
-    asked: Sequence[tuple[Problem, Mapping[str, Given]]], jobs: int
+    asked: Sequence[tuple[Problem, Mapping[str, Answers]]], jobs: int
 ) -> Generator[Scored, None, None]:
     """The counts of many tasks, as they come in; each task in a process that serves several."""
     with pool(jobs) as judges:

@@ -8,15 +8,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.generate.lm.gbnf import Grammar
 from tests.generate.lm.toy import BEGIN, words
 
 from npuforge.errors import UsageError
 from npuforge.generate.lm.engine.engine import LlamaEngine
-from npuforge.generate.lm.engine.model import VARIABLE, ModelFile, find, read
+from npuforge.generate.lm.engine.model import TOKENIZER, VARIABLE, ModelFile, find, read
 from npuforge.generate.lm.engine.sampling import Sampling
-from npuforge.generate.lm.form.grammar import grammar
-from npuforge.generate.lm.guide.guide import Guide
+from npuforge.generate.lm.grammar import grammar
+from npuforge.generate.lm.prefix import PrefixCheck
 
 PROMPT = list(range(40, 140))
 
@@ -29,49 +28,50 @@ def test_a_seed_gives_the_same_samples_however_many_are_drawn(toy_model: ModelFi
     assert first.samples == again.samples
     assert alone.samples[0] == first.samples[2]
     assert len({sample.text for sample in first.samples}) == 4
-    assert first.asked == len(PROMPT)
+    assert first.prompt == len(PROMPT)
     assert all(s.tokens == 24 and not s.ended for s in first.samples if s.tokens >= 24)
 
 
-@pytest.mark.parametrize("guided", [False, True])
-def test_a_question_with_its_answer_is_no_longer_than_the_model_knows(
-    toy_model: ModelFile, guided: bool
+@pytest.mark.parametrize("constrained", [False, True])
+def test_a_prompt_with_its_completion_fits_the_context(
+    toy_model: ModelFile, constrained: bool
 ) -> None:
-    guide = Guide("xa: float32[na]\nreturn xa\n") if guided else None
-    sampling = Sampling(count=2, most=24, guide=guide)
+    rules = grammar() if constrained else ""
+    sampling = Sampling(count=2, most=24, grammar=rules, check=PrefixCheck({}, "910b2"))
     question = PROMPT * -(-toy_model.context // len(PROMPT))
     with LlamaEngine(toy_model) as engine:
         cut = engine.draw(question[: toy_model.context - 5], sampling)
         nothing = engine.draw(question, sampling)
     assert all(sample.ended or sample.tokens == 5 for sample in cut.samples)
     assert [(one.text, one.tokens, one.ended) for one in nothing.samples] == [("", 0, False)] * 2
-    assert nothing.asked == len(question)
+    assert nothing.prompt == len(question)
 
 
 def test_samples_keep_to_a_grammar_and_say_whether_they_ended(toy_model: ModelFile) -> None:
-    answers = Sampling(count=6, most=8, grammar='root ::= "yes" | "no"')
-    endless = Sampling(count=1, most=8, grammar='root ::= "ab"*', temperature=0)
+    short = Sampling(count=6, most=8, grammar='start: "yes" | "no"')
+    endless = Sampling(count=1, most=8, grammar="start: /[ab]{20}/", temperature=0.001)
     with LlamaEngine(toy_model) as engine:
-        assert {s.text for s in engine.draw("x", answers).samples} <= {"yes", "no"}
-        assert all(s.ended for s in engine.draw("x", answers).samples)
-        (cut,) = engine.draw("x", endless).samples
+        drawn = engine.draw(PROMPT, short)
+        (cut,) = engine.draw(PROMPT, endless).samples
         with pytest.raises(UsageError, match="grammar"):
-            engine.draw("x", Sampling(count=1, most=2, grammar="root ::= nothing"))
-    assert cut.ended or (cut.tokens == 8 and set(cut.text) == {"a", "b"})
+            engine.draw(PROMPT, Sampling(count=1, most=2, grammar="start: nothing"))
+    assert {sample.text for sample in drawn.samples} <= {"yes", "no"}
+    assert all(sample.ended for sample in drawn.samples)
+    assert all(sample.forced for sample in drawn.samples)
+    assert (cut.tokens, cut.ended) == (8, False)
+    assert set(cut.text) <= {"a", "b"}
 
 
-def test_llama_cpp_takes_our_grammar(toy_model: ModelFile) -> None:
-    known = Grammar(grammar())
+def test_samples_are_beginnings_of_programs_under_our_grammar(toy_model: ModelFile) -> None:
+    whole = grammar().replace("start: <think> THOUGHT </think>", "start: <think> </think>")
     with LlamaEngine(toy_model) as engine:
-        drawn = engine.draw(PROMPT, Sampling(count=2, most=40, grammar=grammar(), seed=1))
-        whole = grammar().replace("root ::= think program", "root ::= program")
-        program = engine.draw(PROMPT, Sampling(count=2, most=120, grammar=whole, seed=1))
+        drawn = engine.draw(PROMPT, Sampling(count=2, most=200, grammar=whole, seed=1))
+    vocabulary = toy_model.vocabulary()
     for sample in drawn.samples:
-        assert known.accepts(sample.text) in (None, len(sample.text))
-        assert sample.text.startswith("<think>")
-    for sample in program.samples:
-        assert known.accepts(sample.text, "program") in (None, len(sample.text))
         assert "@ascend_kernel\ndef " in sample.text
+        matcher = vocabulary.matcher(whole)
+        tokens = toy_model.tokenizer().encode(sample.text, add_special_tokens=False).ids
+        assert matcher.validate_tokens(tokens) == len(tokens)
 
 
 @pytest.fixture
@@ -95,7 +95,7 @@ def test_an_interrupt_ends_it_and_signals_stay_ours(toy_model: ModelFile) -> Non
                 sent.set()
                 os.kill(os.getpid(), signal.SIGINT)
 
-        endless = Sampling(count=2, most=4000, grammar="root ::= [ab] root")
+        endless = Sampling(count=2, most=4000, grammar="start: /[ab]{9000}/")
         with pytest.raises(KeyboardInterrupt):
             engine.draw(PROMPT, endless, interrupt)
         assert sent.is_set()
@@ -108,6 +108,12 @@ def test_a_conversation_becomes_tokens_of_the_models_own_tokenizer(toy_model: Mo
     assert [known.id_to_token(token) for token in tokens].count(BEGIN) == 2
     assert [known.id_to_token(token) for token in tokens].count("import") == 1
     assert known.decode(tokens).startswith("user\nimport tile 12\n")
+
+
+def test_a_file_without_a_tokenizer_is_refused(toy_model: ModelFile) -> None:
+    bare = ModelFile(toy_model.path, {k: v for k, v in toy_model.head.items() if k != TOKENIZER})
+    with LlamaEngine(bare) as engine, pytest.raises(UsageError, match="brings no tokenizer"):
+        engine.draw(PROMPT, Sampling(count=1, most=2))
 
 
 def test_files_that_are_no_models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A causal model on the CPU: samples from llama.cpp, in this process.
 
-All samples of a question are drawn at once: they share its tokens, and a step for ten costs the
-weights' way through memory once. Sample `i` is drawn with the seed `seed + i`, so the same call
-gives the same samples. One thread is the default: llama.cpp's threads wait for each other by
-spinning, so that two on a busy machine are slower than one.
+All samples of a prompt are drawn at once: a step for ten reads the weights once. Sample `i` has the
+seed `seed + i`. One thread is the default: llama.cpp's threads wait for each other by spinning, so
+two threads on a busy machine are slower than one.
 """
 
 from __future__ import annotations
@@ -13,30 +12,28 @@ import contextlib
 import signal
 import tempfile
 import threading
-import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol
 
 from npuforge.errors import UsageError
-from npuforge.generate.lm.engine.course import Course
-from npuforge.generate.lm.engine.guided import draw_guided
+from npuforge.generate.lm.engine.completion import Completion
+from npuforge.generate.lm.engine.drawing import draw
 from npuforge.generate.lm.engine.model import ModelFile
 from npuforge.generate.lm.engine.sampling import Drawn, Sample, Sampling, Watch
 
 _BLOCK = 256  # a context is a multiple of so many tokens
-_ENDED = "stop"
 
 
 class Engine(Protocol):
-    """Whatever draws samples; a question is text, or the tokens of it."""
+    """A source of samples; a prompt is given as its tokens."""
 
     @property
     def model(self) -> ModelFile: ...
 
-    def draw(self, prompt: str | list[int], sampling: Sampling, watch: Watch) -> Drawn:
+    def draw(self, prompt: list[int], sampling: Sampling, watch: Watch) -> Drawn:
         """`watch` is told how many tokens there are so far."""
         ...
 
@@ -68,43 +65,19 @@ class LlamaEngine:
         self._server = None
         self._held.close()
 
-    def draw(self, prompt: str | list[int], sampling: Sampling, watch: Watch = unwatched) -> Drawn:
-        started = time.monotonic()
-        # A text has at most a token a byte.
-        size = len(prompt) if isinstance(prompt, list) else len(prompt.encode())
-        if isinstance(prompt, list):
-            room = self.model.context - size
-            if room <= 0:  # nothing can be said to it
-                return Drawn((Sample("", 0, False),) * sampling.count, size, 0.0)
-            sampling = replace(sampling, most=min(sampling.most, room))
-        words = self.model.words() if sampling.guide is not None else None
-        if words is not None and isinstance(prompt, list):
-            self._serve(sampling.count * (size + sampling.most), sampling.count)
-            courses = [Course(words, sampling.guide) for _ in range(sampling.count)]
-            return draw_guided(self._server.handle_completions, prompt, courses, sampling, watch)
-        self._serve(size + sampling.count * sampling.most, sampling.count)
-        asked = {
-            "prompt": prompt,
-            "n": sampling.count,
-            "max_tokens": sampling.most,
-            "temperature": sampling.temperature,
-            "top_p": sampling.top_p,
-            "top_k": 0,
-            "min_p": 0.0,
-            "seed": sampling.seed,
-            "stop": list(sampling.stop),
-            "stream": True,
-            # What an earlier question left behind would change the order of sums, and with it,
-            # now and then, a sample.
-            "cache_prompt": False,
-        }
-        if sampling.grammar:
-            asked["grammar"] = sampling.grammar
-        pieces = _Pieces(sampling.count, watch)
-        _interruptible(self._server.handle_completions, asked, pieces)
-        if pieces.error is not None:
-            raise UsageError(f"{self.model.name}: {pieces.error}")
-        return pieces.drawn(time.monotonic() - started)
+    def draw(self, prompt: list[int], sampling: Sampling, watch: Watch = unwatched) -> Drawn:
+        room = self.model.context - len(prompt)
+        if room <= 0:
+            return Drawn((Sample("", 0, False),) * sampling.count, len(prompt), 0.0)
+        sampling = replace(sampling, most=min(sampling.most, room))
+        vocabulary = self.model.vocabulary()
+        grammar = sampling.grammar
+        completions = [
+            Completion(vocabulary, vocabulary.matcher(grammar) if grammar else None, sampling.check)
+            for _ in range(sampling.count)
+        ]
+        self._serve(sampling.count * (len(prompt) + sampling.most), sampling.count)
+        return draw(self._server.handle_completions, prompt, completions, sampling, watch)
 
     def _serve(self, tokens: int, count: int) -> None:
         """A server with room for so many tokens and samples; one that has it already stays."""
@@ -155,67 +128,3 @@ def _own_signals() -> Iterator[None]:
     finally:
         for number, handler in kept.items():
             signal.signal(number, handler if handler is not None else signal.SIG_DFL)
-
-
-@dataclass(slots=True)
-class _Pieces:
-    """What comes in, token by token; says True when no more is wanted."""
-
-    count: int
-    watch: Watch
-    error: str | None = None
-    unwanted: bool = False
-    texts: list[list[str]] = field(init=False)
-    tokens: list[int] = field(init=False)
-    ended: list[bool] = field(init=False)
-    asked: int = 0
-    seen: int = 0
-
-    def __post_init__(self) -> None:
-        self.texts = [[] for _ in range(self.count)]
-        self.tokens = [0] * self.count
-        self.ended = [False] * self.count
-
-    def __call__(self, piece: Mapping[str, Any]) -> bool:
-        if "error" in piece:
-            self.error = str(piece["error"].get("message", piece["error"]))
-            return True
-        for choice in piece.get("choices", ()):
-            place = choice["index"]
-            self.texts[place].append(choice["text"])
-            if choice["finish_reason"] is not None:
-                self.ended[place] = choice["finish_reason"] == _ENDED
-                usage = piece.get("usage", {})
-                self.tokens[place] = usage.get("completion_tokens", 0)
-                self.asked = usage.get("prompt_tokens", 0)
-            self.seen += 1
-        return self.unwanted
-
-    def drawn(self, seconds: float) -> Drawn:
-        every = zip(self.texts, self.tokens, self.ended, strict=True)
-        samples = tuple(Sample("".join(text), count, ended) for text, count, ended in every)
-        return Drawn(samples, self.asked, seconds)
-
-
-def _interruptible(handle: Callable[..., Any], asked: Mapping[str, Any], pieces: _Pieces) -> None:
-    """The call in a thread of its own: an exception cannot leave it, and an interrupt must."""
-    failed: list[BaseException] = []
-
-    def work() -> None:
-        try:
-            handle(dict(asked), pieces)
-        except BaseException as error:  # handed over below
-            failed.append(error)
-
-    thread = threading.Thread(target=work, name="npuforge-lm", daemon=True)
-    thread.start()
-    try:
-        while thread.is_alive():
-            thread.join(0.2)
-            pieces.watch(pieces.seen)
-    except BaseException:
-        pieces.unwanted = True
-        thread.join()
-        raise
-    if failed:
-        raise failed[0]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The file of a model (GGUF): where it is, and what its head says."""
+"""The file of a model (GGUF): its place and the contents of its head."""
 
 from __future__ import annotations
 
@@ -13,14 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from npuforge.errors import UsageError
-from npuforge.generate.lm.engine.course import Words
+from npuforge.generate.lm.engine.vocabulary import Vocabulary
 
 VARIABLE = "NPUFORGE_LM"
 TOKENIZER = "tokenizer.huggingface.json"
 TEMPLATE = "tokenizer.chat_template"
 END = "tokenizer.ggml.eos_token_id"
 PAD = "tokenizer.ggml.padding_token_id"
-_LINES = 3  # of the text that is tried
 _WEIGHTS = "weights"
 _HOW = (
     "train one (docs/lm.md) and name it with --lm-model FILE or the environment variable "
@@ -50,40 +49,30 @@ class ModelFile:
         kind = self.head.get("general.architecture", "llama")
         return int(self.head.get(f"{kind}.context_length", 2048))
 
-    def prompt(self, messages: Sequence[Mapping[str, str]]) -> str | list[int]:
-        """A conversation in the form the model knows; as tokens, where the file brings the
-        tokenizer that the model was trained with."""
-        text = self._chat(messages)
-        words = self.tokenizer()
-        return text if words is None else list(words.encode(text, add_special_tokens=False).ids)
+    def prompt(self, messages: Sequence[Mapping[str, str]]) -> list[int]:
+        """Return a conversation in the form that the model knows, as its tokens."""
+        tokens = self.tokenizer().encode(self._chat(messages), add_special_tokens=False)
+        return list(tokens.ids)
 
-    def words(self) -> Words | None:
-        """The tokenizer for answers that are drawn line by line; nothing where the file brings
-        none, or lines do not end with a token of their own."""
-        own, end = self.tokenizer(), self.head.get(END)
-        if own is None or end is None:
-            return None
-
-        def tokens(text: str) -> list[int]:
-            return list(own.encode(text, add_special_tokens=False).ids)
-
-        newline = tokens("\n")[-1]
-        if tokens("def op():\n\n\n    m").count(newline) != _LINES:
-            return None
-        return Words(own.decode, tokens, newline, int(end))
+    def vocabulary(self) -> Vocabulary:
+        """Return the tokens of the tokenizer, for completions under a grammar."""
+        end = self.head.get(END)
+        if end is None:
+            raise UsageError(f"{self.path} does not name the token that ends a completion")
+        return Vocabulary(self.tokenizer(), int(end))
 
     def tokenizer(self) -> Any:
-        """What the model was trained with, where the file brings it."""
+        """Return the tokenizer that the model was trained with, which its file must bring."""
         tokenizer = self.head.get(TOKENIZER)
         if tokenizer is None:
-            return None
+            raise UsageError(f"{self.path} brings no tokenizer: `npuforge train export` adds it")
         try:
             import tokenizers  # noqa: PLC0415 (optional)
         except ImportError:
             raise UsageError("tokenizers is not installed: pip install 'npuforge[lm]'") from None
         try:
             return tokenizers.Tokenizer.from_str(tokenizer)
-        except Exception as error:  # whatever the library raises for a text of somebody else
+        except Exception as error:  # of any type: the text is a stranger's
             raise UsageError(f"{self.path}: its tokenizer cannot be read: {error}") from None
 
     def _chat(self, messages: Sequence[Mapping[str, str]]) -> str:
