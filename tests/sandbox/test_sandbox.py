@@ -16,6 +16,7 @@ import pytest
 
 from npuforge.errors import SandboxError
 from npuforge.sandbox import MEANS, MIB, Completed, Limits, Means, Sandbox
+from npuforge.sandbox.python import NO_DEVICES
 
 WORKING = [name for name in MEANS if Sandbox.using(name).works()]
 FILES_PROTECTED = [name for name in WORKING if name in ("bubblewrap", "landlock+seccomp")]
@@ -81,8 +82,10 @@ def test_environment_is_scrubbed(
     sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SOME_API_KEY", "secret-value")
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0")
     done = sandbox.run(["env"], scratch=tmp_path, env={"GIVEN": "yes"})
     assert b"GIVEN=yes" in done.stdout
+    assert {f"{name}=".encode() for name in NO_DEVICES} <= set(done.stdout.splitlines())
     assert b"secret-value" not in done.stdout
 
 

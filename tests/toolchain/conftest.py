@@ -19,6 +19,7 @@ _FILES = {
         "inline __attribute__((always_inline)) int api_add(int a, int b) { return rt_add(a, b); }\n"
         'template <class T> T api_only_float(T x) { static_assert(T(0.5) != 0, "no"); return x; }\n'
     ),
+    "npu/entry.h": "#pragma once\n#define NPUFORGE_ENTRY(kernel)\n",
     "host/host_pch.h": "#pragma once\n#include <string>\ninline int host_value() { return 11; }\n",
     "runtime/add.cpp": "int rt_add(int a, int b) { return a + b; }\n",
     "runtime/more.cpp": '#include "more.h"\nint rt_more() { return MORE; }\n',
@@ -49,7 +50,6 @@ def toolchain(
         path = base / "cpp" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, "utf-8")
-    (base / "cpp" / "npu").mkdir()
     compiler = _examine((request.param,))
     assert not isinstance(compiler, str), compiler
     return Toolchain(compiler, Cache(base / "cache"), base / "cpp")

@@ -17,19 +17,30 @@ def selected(
     levels: str | None = None,
 ) -> list[Task]:
     """Tasks that match all that is given; `UsageError` where nothing does."""
+    if categories is not None:
+        _known("category", _listed(categories), {task.category for task in tasks})
+    if levels is not None:
+        numbers = {str(task.level) for task in tasks if task.level is not None}
+        _known("level", _listed(levels), numbers)
+    kept = matching(tasks, pattern, categories, levels)
+    if not kept:
+        raise UsageError("no task of the suite matches")
+    return kept
+
+
+def matching(
+    tasks: Sequence[Task], pattern: str | None, categories: str | None, levels: str | None
+) -> list[Task]:
+    """Tasks that match all that is given, which may be none."""
     kept = list(tasks)
     if categories is not None:
         wanted = _listed(categories)
-        _known("category", wanted, {task.category for task in tasks})
         kept = [task for task in kept if task.category in wanted]
     if levels is not None:
         numbers = _listed(levels)
-        _known("level", numbers, {str(task.level) for task in tasks if task.level is not None})
         kept = [task for task in kept if str(task.level) in numbers]
     if pattern is not None:
         kept = [task for task in kept if _matches(task.name, pattern)]
-    if not kept:
-        raise UsageError("no task of the suite matches")
     return kept
 
 

@@ -18,6 +18,7 @@ from npuforge.bench.codec import decode, encode
 from npuforge.bench.settings import Settings
 from npuforge.bench.task import Task
 from npuforge.errors import UsageError
+from npuforge.files import replacement
 
 FILE = "results.sqlite"
 _VERSION = 1
@@ -59,16 +60,14 @@ class Store:
                 f"{folder} holds a run: --resume goes on with it, --out starts another"
             )
         # Under another name until it is whole: who kills us now leaves no half of a run.
-        unfinished = folder / f"{FILE}.new"
-        unfinished.unlink(missing_ok=True)
-        base = sqlite3.connect(unfinished)
-        with base:
-            base.executescript(f"BEGIN; {_TABLES} PRAGMA user_version = {_VERSION};")
-            base.execute("INSERT INTO run VALUES (?)", (encode(settings).decode(),))
-            rows = [(place, encode(task).decode()) for place, task in enumerate(tasks)]
-            base.executemany("INSERT INTO tasks VALUES (?, ?)", rows)
-        base.close()
-        unfinished.replace(folder / FILE)
+        with replacement(folder / FILE) as unfinished:
+            base = sqlite3.connect(unfinished)
+            with base:
+                base.executescript(f"BEGIN; {_TABLES} PRAGMA user_version = {_VERSION};")
+                base.execute("INSERT INTO run VALUES (?)", (encode(settings).decode(),))
+                rows = [(place, encode(task).decode()) for place, task in enumerate(tasks)]
+                base.executemany("INSERT INTO tasks VALUES (?, ?)", rows)
+            base.close()
         return Store(folder, writing=True)
 
     def __enter__(self) -> Store:

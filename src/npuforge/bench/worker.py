@@ -24,6 +24,7 @@ from npuforge.bench.settings import Settings
 from npuforge.bench.suites import open_suite
 from npuforge.bench.task import Task
 from npuforge.errors import NpuforgeError
+from npuforge.files import write_whole
 from npuforge.verdict import Verdict
 
 ATTEMPT = "attempt.json"
@@ -75,10 +76,7 @@ def _end_with_parent() -> None:
 def main() -> int:
     _end_with_parent()
     job = decode(Path(sys.argv[1]).read_bytes(), Job)
-    text = attempt(job).to_json()
-    unfinished = job.place / f"{ATTEMPT}.new"
-    unfinished.write_bytes(text)
-    unfinished.rename(job.place / ATTEMPT)
+    write_whole(job.place / ATTEMPT, attempt(job).to_json())
     return 0
 
 

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-import msgspec
 
 from npuforge.bench.executors import NAMES as EXECUTORS
 from npuforge.bench.settings import Settings
@@ -18,11 +17,13 @@ from npuforge.cli.model_options import (
     model_options,
     model_settings,
 )
-from npuforge.cli.output import console, json_option, write_json
+from npuforge.cli.output import json_option, threshold_option
 from npuforge.errors import UsageError
 
 if TYPE_CHECKING:
+    from npuforge.bench.executors import Executor
     from npuforge.bench.store import Store
+    from npuforge.cli.bench_outcome import Ending
 
 # Options that are fields of `Settings`: a resumed run has them already.
 _OF_SETTINGS = (
@@ -113,6 +114,26 @@ def _choice(*names: str) -> click.Choice[str]:
 @click.option(
     "--resume", is_flag=True, help="Go on with the last run (or that in --out) if there is one."
 )
+@click.option(
+    "--keep",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Write a snapshot of the results to FILE: a line for each task.",
+)
+@click.option(
+    "--commit",
+    envvar="NPUFORGE_COMMIT",
+    metavar="NAME",
+    help="What --keep calls the commit, where git is not to be asked.",
+)
+@click.option(
+    "--compare",
+    "before",
+    type=click.Path(path_type=Path, exists=True),
+    metavar="FILE",
+    help="Compare with a snapshot, or another run, task by task.",
+)
+@threshold_option
 @click.option("--quiet", is_flag=True, help="No progress.")
 @model_options
 @drawn_option("--lm-samples")
@@ -128,26 +149,36 @@ def bench(
     resume: bool,
     quiet: bool,
     json_out: str | None,
+    keep: Path | None,
+    commit: str | None,
+    before: Path | None,
+    threshold: float,
     **fields: Any,
 ) -> int:
     """Judge a strategy, or answers, on SUITE: forge, multikernelbench, kernelbench,
     npukernelbench or cannbench.
 
     The run's folder holds every result; an interrupted run goes on with --resume. Exit status 0
-    means that every task was passed. `tile`, `ascendc` and `refine` ask a language model; a budget
-    is for each attempt. `lm` is a small model on this machine.
+    means that every task was passed; with --compare, that no task was lost. `tile`, `ascendc` and
+    `refine` ask a language model; a budget is for each attempt. `lm` is a small model on this
+    machine.
     """
     from npuforge.bench import folders  # noqa: PLC0415 (--help needs none of this)
     from npuforge.bench.executors import make  # noqa: PLC0415
     from npuforge.bench.select import selected  # noqa: PLC0415
     from npuforge.bench.store import Store  # noqa: PLC0415
     from npuforge.bench.suites import open_suite  # noqa: PLC0415
+    from npuforge.cli.bench_outcome import Ending, check_writable, earlier  # noqa: PLC0415
 
+    if keep is not None:
+        check_writable(keep)
+    known = None if before is None else earlier(before, suite)
+    ending = Ending(json_out, keep, commit, known, threshold)
     begun = folders.begun(suite, out) if resume else None
     if begun is not None:
         with Store(begun, writing=True) as store:
             _same(context, suite, store.settings, fields)
-            return _run(store, make(executor, jobs), quiet, json_out)
+            return _run(store, make(executor, jobs), quiet, ending)
     writes = fields["strategy"] if fields["answers"] is None else None
     settings = Settings(
         suite=suite,
@@ -158,7 +189,7 @@ def bench(
     chosen = (settings.tasks, settings.categories, settings.levels)
     found = selected(open_suite(settings).tasks(), *chosen)
     with Store.create(out or folders.new(suite), settings, found) as store:
-        return _run(store, make(executor, jobs), quiet, json_out)
+        return _run(store, make(executor, jobs), quiet, ending)
 
 
 def _same(context: click.Context, suite: str, stored: Settings, fields: dict[str, Any]) -> None:
@@ -176,27 +207,11 @@ def _same(context: click.Context, suite: str, stored: Settings, fields: dict[str
             )
 
 
-def _run(store: Store, executor: Any, quiet: bool, json_out: str | None) -> int:
-    from npuforge.bench import report, runner  # noqa: PLC0415
-    from npuforge.bench.document import document  # noqa: PLC0415
-    from npuforge.bench.suites import open_suite  # noqa: PLC0415
+def _run(store: Store, executor: Executor, quiet: bool, ending: Ending) -> int:
+    from npuforge.bench import runner  # noqa: PLC0415
     from npuforge.cli.bench_progress import BenchProgress  # noqa: PLC0415
 
-    settings, tasks = store.settings, store.tasks
-    suite = open_suite(settings)
     with BenchProgress(store, quiet=quiet) as progress:
         for attempt in runner.run(store, executor, progress.started):
             progress.ended(attempt)
-    attempts = store.attempts()
-    scores = suite.scores(attempts)
-    page = report.html(settings.suite, settings, tasks, attempts, scores, store.folder)
-    (store.folder / "report.html").write_text(page, "utf-8")
-    if json_out is not None:
-        found = document(settings, tasks, attempts, scores)
-        write_json(msgspec.json.format(msgspec.json.encode(found)).decode(), json_out)
-    if json_out != "-":
-        out = console(json_out)
-        out.print(report.table(settings.suite, tasks, attempts, scores))
-        out.print(f"{store.folder / 'report.html'}")
-    passed = {attempt.task for attempt in attempts if attempt.passed}
-    return 0 if all(task.name in passed for task in tasks) else 1
+    return ending.write(store)

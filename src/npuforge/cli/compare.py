@@ -7,23 +7,18 @@ from pathlib import Path
 
 import click
 
-from npuforge.cli.output import console, json_option, write_json, write_text
+from npuforge.cli.output import console, json_option, threshold_option, write_json, write_text
 
 
 @click.command()
 @click.argument("a", type=click.Path(path_type=Path))
 @click.argument("b", type=click.Path(path_type=Path))
-@click.option(
-    "--threshold",
-    type=click.FloatRange(min=0),
-    default=0.05,
-    show_default=True,
-    help="A time counts as changed where it does by more than this share.",
-)
+@threshold_option
 @click.option("--html", "html_out", metavar="OUT", help="Write a page to OUT.")
 @json_option
 def compare(a: Path, b: Path, threshold: float, html_out: str | None, json_out: str | None) -> None:
-    """What changed from run A to run B: folders of runs, or JSON files that bench wrote.
+    """What changed from run A to run B: folders of runs, or files that bench wrote with --json
+    or --keep.
 
     Exit status 0 says that both could be read, whatever changed.
     """

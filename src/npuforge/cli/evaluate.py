@@ -139,8 +139,9 @@ def sample(
         jobs=jobs,
     )
     done = list(read)
+    sampler = open_sampler(model)
     with grown_file(out) as file:
-        for answers in open_sampler(model).answers(missing, how) if missing else ():
+        for answers in sampler.answers(missing, how):
             file.write(msgspec.json.encode(answers) + b"\n")
             file.flush()
             done.append(answers)

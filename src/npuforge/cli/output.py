@@ -24,6 +24,17 @@ def json_option(command: Command) -> Command:
     )(command)
 
 
+def threshold_option(command: Command) -> Command:
+    """Add `--threshold`, of the comparison of two runs."""
+    return click.option(
+        "--threshold",
+        type=click.FloatRange(min=0),
+        default=0.02,
+        show_default=True,
+        help="A time counts as changed where it does by more than this share.",
+    )(command)
+
+
 def write_json(text: str, json_out: str) -> None:
     """Write a JSON text where `--json` says."""
     if json_out == "-":

@@ -24,8 +24,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from npuforge.sandbox.python import NO_DEVICES
+
 _MAIN = Path(__file__).with_name("preloaded_main.py")
-_ENVIRONMENT = {"LANG": "C.UTF-8", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+_ENVIRONMENT = {
+    "LANG": "C.UTF-8",
+    "OPENBLAS_NUM_THREADS": "1",
+    "OMP_NUM_THREADS": "1",
+    **NO_DEVICES,
+}
 _START_S = 120.0
 
 

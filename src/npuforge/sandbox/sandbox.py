@@ -37,6 +37,7 @@ from npuforge.errors import SandboxError
 from npuforge.sandbox import layout, seccomp
 from npuforge.sandbox.limits import MIB, Completed, Limits
 from npuforge.sandbox.preloaded import INTERPRETERS
+from npuforge.sandbox.python import NO_DEVICES
 
 Means = Literal["bubblewrap", "landlock+seccomp", "seccomp", "rlimits only"]
 MEANS: tuple[Means, ...] = ("bubblewrap", "landlock+seccomp", "seccomp", "rlimits only")
@@ -157,6 +158,7 @@ class Sandbox:
                     "TMPDIR": inside_tmp,
                     "LANG": "C.UTF-8",
                     "LOGNAME": "sandbox",  # whoever asks for the name finds no /etc/passwd
+                    **NO_DEVICES,
                     **(env or {}),
                 },
                 "cwd": os.fspath(cwd or scratch),

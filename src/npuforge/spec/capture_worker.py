@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Inside the sandbox: runs a module's file and writes its graph as JSON. Stands alone.
+"""Inside the sandbox: runs a module's file and writes its graph as JSON.
 
 The module and its inputs are made on the `meta` device, where tensors have shapes and no data, so
 that a module for gigabytes is captured in a moment; a module that insists on data gets it.
@@ -449,9 +449,9 @@ def reason(error: BaseException) -> str:
 
 def put(path: Path, content: Any) -> None:
     """Write JSON; the other side sees the whole file or none."""
-    made = path.with_suffix(".part")
-    made.write_text(json.dumps(content), "utf-8")
-    made.replace(path)
+    from npuforge.files import write_whole  # noqa: PLC0415 (the job says where the package is)
+
+    write_whole(path, json.dumps(content))
 
 
 def stopped(folder: Path) -> bool:
@@ -553,6 +553,7 @@ def dispatched(
 
 def main() -> None:
     job = json.loads(Path("job.json").read_text("utf-8"))
+    sys.path.append(job["package"])
     try:
         module = load(job["file"])
         eager = dispatched(module, refused=job["refused"])
@@ -567,7 +568,6 @@ def main() -> None:
     put(Path("graph.json"), answer)
     if job["then"] is None:
         return
-    sys.path.append(job["package"])
     serve = importlib.import_module(job["then"]).serve
     wanted = question()
     if wanted is not None:

@@ -20,6 +20,7 @@ from typing import Any, ClassVar
 import msgspec
 
 from npuforge.errors import NpuforgeError, UsageError
+from npuforge.files import write_whole
 from npuforge.sandbox import Completed, Limits, Sandbox, open_plain
 from npuforge.sandbox.python import PACKAGE_ROOT, interpreter
 
@@ -86,9 +87,7 @@ class FolderProcess(ABC):
 
     def write(self, name: str, content: Any) -> None:
         """The process sees the whole file or none."""
-        made = self.scratch / f"{name}.part"
-        made.write_bytes(msgspec.json.encode(content))
-        made.replace(self.scratch / name)
+        write_whole(self.scratch / name, msgspec.json.encode(content))
 
     def _run(self) -> None:
         try:

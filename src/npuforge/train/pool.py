@@ -10,6 +10,8 @@ import threading
 import time
 from concurrent.futures import ProcessPoolExecutor
 
+from npuforge.sandbox.python import NO_DEVICES
+
 _LOOK_S = 1.0
 
 
@@ -20,6 +22,7 @@ def pool(jobs: int) -> ProcessPoolExecutor:
 
 def _begin(parent: int) -> None:
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+    os.environ.update(NO_DEVICES)
     import torch  # noqa: PLC0415 (takes seconds; workers only)
 
     torch.set_num_threads(1)  # there are as many processes as cores

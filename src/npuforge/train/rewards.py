@@ -24,6 +24,7 @@ from typing import IO, Any, Protocol, Self
 import msgspec
 
 from npuforge.errors import UsageError
+from npuforge.sandbox.python import NO_DEVICES
 from npuforge.train.recipe import Grpo
 
 _START_S = 120.0  # for a judge to be made: it imports a lot, perhaps on a busy machine
@@ -184,7 +185,7 @@ class _Worker:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
-                env={**os.environ, "CUDA_VISIBLE_DEVICES": "", "OMP_NUM_THREADS": "1"},
+                env={**os.environ, **NO_DEVICES, "OMP_NUM_THREADS": "1"},
                 start_new_session=True,  # an interrupt is for the trainer; stop() ends them all
             )
             greeting = _line(self._process, _START_S)

@@ -25,6 +25,7 @@ import msgspec
 
 from npuforge import __version__
 from npuforge.errors import UsageError
+from npuforge.files import write_whole
 from npuforge.train.models import Opened
 from npuforge.train.recipe import Common
 from npuforge.train.records import digest
@@ -323,6 +324,4 @@ def _write(run: Run, out: Path) -> None:
     if not main_process():
         return
     text = msgspec.json.format(msgspec.json.encode(run), indent=2)
-    partial = out / "run.json.part"
-    partial.write_bytes(text + b"\n")
-    partial.replace(out / "run.json")
+    write_whole(out / "run.json", text + b"\n")

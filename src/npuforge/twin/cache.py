@@ -8,6 +8,7 @@ dependencies all still have their digests: a changed local header misses, changi
 
 Rules that keep concurrent processes safe:
     APPEAR  an entry is made in `<root>/tmp` and appears by one rename
+    VANISH  an entry goes back there by one rename, and is deleted there
     LOCK    builders of one key hold its lock file, so that the second finds the first's entry
     GRACE   pruning (oldest use first) spares what was used in the last hour: its path may be in use
 
@@ -25,7 +26,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -158,7 +159,8 @@ class Cache:
         for used, size, entry in entries:
             if total <= self.max_bytes or now - used < _GRACE_S:
                 break
-            shutil.rmtree(entry, ignore_errors=True)
+            with self.workspace() as gone, suppress(OSError):  # another process was first
+                entry.rename(gone / entry.name)
             total -= size
 
     def _place(self, key: str) -> Path:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from npuforge.errors import UsageError
+from npuforge.files import write_whole
 from npuforge.sandbox import Sandbox
 from npuforge.twin.cache import digest, file_digest
 from npuforge.twin.lint import lint
@@ -130,7 +131,7 @@ def store_text(text: str, tools: Toolchain, name: str = "kernel.cpp") -> Path:
     path = folder / name
     if not path.is_file():
         folder.mkdir(parents=True, exist_ok=True)
-        _write(path, text)
+        write_whole(path, text)
     return path
 
 
@@ -218,7 +219,7 @@ def _unit(source: Path, project: Path, entry: str, tools: Toolchain) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{digest(text)}.cpp"
     if not path.is_file():
-        _write(path, text)
+        write_whole(path, text)
     return path
 
 
@@ -230,13 +231,6 @@ def _in_process(name: str) -> bool:
 def _host_folders(source: Path) -> list[Path]:
     """Headers of the host code that stands beside a launch."""
     return [CPP_ROOT / "host"] if "<<<" in source.read_text("utf-8", errors="replace") else []
-
-
-def _write(path: Path, text: str) -> None:
-    """Appear by one rename: other processes may want the same file."""
-    temporary = path.with_name(f"{path.name}.{os.getpid()}")
-    temporary.write_text(text, "utf-8")
-    temporary.replace(path)
 
 
 def _defines(given: Defines) -> dict[str, str | None]:

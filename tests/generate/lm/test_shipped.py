@@ -37,5 +37,5 @@ def test_its_samples_keep_to_the_grammar(monkeypatch: pytest.MonkeyPatch) -> Non
         thought, end, program = sample.text.partition("</think>\n")
         assert thought.startswith("<think>\nop: ")
         assert end
-        assert program.startswith("import tile.language as tl\n\n\n@ascend_kernel\ndef op(")
+        assert program.startswith("import tile.language as tl\n\n\n@ascend_kernel\ndef op")
         assert 0 < sample.forced < sample.tokens

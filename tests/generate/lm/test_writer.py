@@ -66,7 +66,7 @@ def test_the_fastest_sample_that_is_proven_wins_in_the_modules_names() -> None:
         "sample 1": "wrong", "sample 2": "chosen", "sample 3": "failed", "sample 4": "failed",
     }  # fmt: skip
     assert "def shifted_host(\n    image: tl.input(tl.float32),\n" in outcome.program
-    names = {"xa": "image", "xb": "start"}  # every token is the sample's but for names
+    names = {"xa": "image", "xb": "start_in2"}  # every token is the sample's but for names
     assert outcome.program == renamed(right, names, ("op", "shifted"))
     assert "5 samples: 5 whole, 4 different, 2 parsed, 2 compiled" in outcome.notes[-1]
     assert outcome.notes[-1].endswith("1 of 2 tried proven")

@@ -38,6 +38,20 @@ def title(settings: Settings) -> str:
     return ", ".join([settings.suite, *parts])
 
 
+def public_settings(settings: Settings) -> Settings:
+    """The settings without folders and addresses of this machine."""
+    embedded, model = settings.embedded, settings.model
+    if embedded is not None:
+        embedded = msgspec.structs.replace(embedded, model=Path(embedded.model).name)
+    if model is not None:
+        endpoint = {name: said for name, said in model.endpoint.items() if name != "base_url"}
+        model = msgspec.structs.replace(model, endpoint=endpoint, store=None, prompts=None)
+    answers = settings.answers and _public("answers", settings.answers)
+    return msgspec.structs.replace(
+        settings, path=None, answers=answers, model=model, embedded=embedded
+    )
+
+
 def _embedded(settings: EmbeddedSettings, public: bool) -> Iterator[str]:
     yield from ("--lm-model", Path(settings.model).name if public else settings.model)
     for name, value in _chosen(settings):

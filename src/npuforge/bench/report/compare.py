@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import msgspec
 
@@ -17,15 +17,19 @@ from npuforge.bench.metrics.figures import best, grouped
 from npuforge.bench.report.run import Run
 from npuforge.bench.report.words import plain, result
 
-Kind = Literal["fixed", "broken", "faster", "slower"]
-KINDS: tuple[Kind, ...] = ("broken", "fixed", "slower", "faster")
+# Of tasks in both runs the first four; "gone" is only in the first, "new" only in the second.
+Kind = Literal["broken", "fixed", "slower", "faster", "gone", "new"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
 # Settings that change what a time means: with other shapes or another chip it is another time.
 OF_TIME = ("suite", "shapes", "soc", "sizes", "cases")
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A task that is not the same; `time_a` and `time_b` in us, `ratio` is b over a."""
+    """A task that is not the same; `time_a` and `time_b` in us, `ratio` is b over a.
+
+    `was` and `now` are empty where the run does not have the task.
+    """
 
     task: str
     kind: Kind
@@ -41,7 +45,8 @@ class Comparison:
     """`passed` is the difference of the shares passed, b less a, over tasks that both attempted.
 
     `time` is the geometric mean of b's time over a's where both passed; None where the runs do not
-    time the same. `settings` has what differs: name to (a, b).
+    time the same. `settings` has what differs: name to (a, b). `lost` names the tasks that passed
+    in a and do not in b, be they broken or gone.
     """
 
     a: str
@@ -56,13 +61,14 @@ class Comparison:
     time: Estimate
     timed: int
     changes: list[Change]
+    lost: list[str]
 
     def of(self, kind: Kind) -> list[Change]:
         """Changes of a kind; of times, the largest first."""
         found = [change for change in self.changes if change.kind == kind]
-        if kind in ("fixed", "broken"):
-            return found
-        return sorted(found, key=lambda change: -abs(math.log(change.ratio or 1.0)))
+        if kind in ("slower", "faster"):
+            return sorted(found, key=lambda change: -abs(math.log(change.ratio or 1.0)))
+        return found
 
 
 def compare(a: Run, b: Run, threshold: float) -> Comparison:
@@ -82,6 +88,10 @@ def compare(a: Run, b: Run, threshold: float) -> Comparison:
         if kind is not None:
             times = (_time(before), _time(after))
             changes.append(Change(name, kind, _word(before), _word(after), *times, ratio))
+    only_a = [name for name in samples_a if name not in samples_b]
+    only_b = [name for name in samples_b if name not in samples_a]
+    changes += [Change(name, "gone", _word(samples_a[name]), "") for name in only_a]
+    changes += [Change(name, "new", "", _word(samples_b[name])) for name in only_b]
     shares_a = [_share(samples_a[name]) for name in common]
     shares_b = [_share(samples_b[name]) for name in common]
     return Comparison(
@@ -89,14 +99,20 @@ def compare(a: Run, b: Run, threshold: float) -> Comparison:
         b=b.name,
         settings=settings,
         common=len(common),
-        only_a=[name for name in samples_a if name not in samples_b],
-        only_b=[name for name in samples_b if name not in samples_a],
+        only_a=only_a,
+        only_b=only_b,
         passed_a=sum(shares_a) / len(common) if common else None,
         passed_b=sum(shares_b) / len(common) if common else None,
         passed=_difference(shares_a, shares_b),
         time=geometric_mean(ratios),
         timed=len(ratios),
         changes=changes,
+        lost=[
+            change.task
+            for change in changes
+            if change.kind == "broken"
+            or (change.kind == "gone" and _share(samples_a[change.task]) > 0)
+        ],
     )
 
 
@@ -111,7 +127,10 @@ def _attempted(run: Run) -> dict[str, list[Attempt]]:
 
 def _differing(a: Run, b: Run) -> dict[str, tuple[Any, Any]]:
     old, new = msgspec.to_builtins(a.settings), msgspec.to_builtins(b.settings)
-    return {name: (old[name], new[name]) for name in old if old[name] != new[name]}
+    differing = {name: (old[name], new[name]) for name in old if old[name] != new[name]}
+    if None in differing.get("path", ()):  # a snapshot does not say where the checkout was
+        del differing["path"]
+    return differing
 
 
 def _difference(a: Sequence[float], b: Sequence[float]) -> Estimate:

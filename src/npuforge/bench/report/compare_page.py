@@ -18,6 +18,8 @@ _TITLES = {
     "fixed": "Passed now, not before",
     "slower": "Slower",
     "faster": "Faster",
+    "gone": "Only before",
+    "new": "Only now",
 }
 
 
@@ -30,7 +32,6 @@ def comparison_html(found: Comparison) -> str:
         page.section("Settings that differ", _settings(found), "settings"),
         page.section("Times that changed", _times(found), "times"),
         *(page.section(_TITLES[kind], _changes(found.of(kind)), kind) for kind in KINDS),
-        page.section("In one run only", _alone(found), "alone"),
     ]
     return page.page(
         title=f"{plain(found.a)} and {plain(found.b)} - npuforge compare",
@@ -77,13 +78,3 @@ def _changes(changes: Sequence[Change]) -> str:
         for change in changes
     )
     return page.wide(f'<table class="reasons"><tbody>{rows}</tbody></table>') if rows else ""
-
-
-def _alone(found: Comparison) -> str:
-    rows = "".join(
-        f'<tr><th scope="row">{escape(plain(name))}</th>'
-        f"<td>{escape(', '.join(map(plain, tasks)))}</td></tr>"
-        for name, tasks in ((found.a, found.only_a), (found.b, found.only_b))
-        if tasks
-    )
-    return f'<table class="reasons"><tbody>{rows}</tbody></table>' if rows else ""

@@ -8,12 +8,18 @@ from collections.abc import Iterator
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from npuforge.bench.report.compare import KINDS, OF_TIME, Change, Comparison
+from npuforge.bench.report.compare import KINDS, OF_TIME, Change, Comparison, Kind
 from npuforge.bench.report.words import NOTHING, count, percent, plain
 from npuforge.page.svg import short
 
-_COLOURS = {"fixed": "green", "faster": "green", "broken": "red", "slower": "yellow"}
-_MOST = 20  # of a kind; the page and the JSON have all
+_COLOURS: dict[Kind, str] = {
+    "broken": "red",
+    "fixed": "green",
+    "slower": "yellow",
+    "faster": "green",
+    "gone": "red",
+    "new": "green",
+}
 
 
 def comparison_table(found: Comparison) -> RenderableType:
@@ -23,7 +29,7 @@ def comparison_table(found: Comparison) -> RenderableType:
         changes = found.of(kind)
         if changes:
             parts.append(Text(f"{kind} {len(changes)}", style=f"bold {_COLOURS[kind]}"))
-            parts += _changes(changes)
+            parts += map(_change, changes)
     parts += [Text(line) for line in summary_lines(found)]
     return Group(*parts)
 
@@ -34,9 +40,6 @@ def summary_lines(found: Comparison) -> Iterator[str]:
         f"{count(found.common, 'task')} in both: passed {percent(found.passed_a)} "
         f"then {percent(found.passed_b)}, {_points(found)}"
     )
-    for name, tasks in ((found.a, found.only_a), (found.b, found.only_b)):
-        if tasks:
-            yield f"{count(len(tasks), 'task')} only in {plain(name)}"
     time = found.time
     if time.value is None:
         other = ", ".join(name for name in OF_TIME if name in found.settings)
@@ -69,16 +72,13 @@ def _settings(found: Comparison) -> Iterator[str]:
         yield f"{name}: {old} then {new}"
 
 
-def _changes(changes: list[Change]) -> Iterator[Text]:
-    for change in changes[:_MOST]:
-        yield Text.assemble(f"  {plain(change.task)}  ", (detail(change), "dim"))
-    if len(changes) > _MOST:
-        yield Text(f"  and {len(changes) - _MOST} more")
+def _change(change: Change) -> Text:
+    return Text.assemble(f"  {plain(change.task)}  ", (detail(change), "dim"))
 
 
 def detail(change: Change) -> str:
     """What was and what is."""
     if change.ratio is None or change.time_a is None or change.time_b is None:
-        return f"{change.was} then {change.now}"
+        return " then ".join(filter(None, (change.was, change.now)))
     times = f"{short(change.time_a)} then {short(change.time_b)} us"
     return f"{times}, {change.ratio:.2f} times"

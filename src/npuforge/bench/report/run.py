@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A run to look at: its folder, or the JSON that `bench --json` wrote."""
+"""A run to look at: its folder, the JSON that `bench --json` wrote, or a snapshot."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from npuforge.bench.attempt import Attempt
+from npuforge.bench.report import snapshot
 from npuforge.bench.settings import Settings
 from npuforge.bench.store import Store
 from npuforge.bench.suite import Score
@@ -28,6 +29,12 @@ class Run:
     attempts: list[Attempt]
 
 
+class _Format(msgspec.Struct):
+    """A snapshot has a number; what `bench --json` writes has none."""
+
+    format: int | None = None
+
+
 class _Document(msgspec.Struct):
     settings: Settings
     tasks: list[dict[str, Any]]
@@ -44,6 +51,9 @@ def read(path: Path) -> Run:
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}") from None
     try:
+        if msgspec.json.decode(text, type=_Format).format is not None:
+            kept = snapshot.parse(text, str(path))
+            return Run(path.stem, kept.settings, kept.catalogue(), kept.attempts())
         found = msgspec.json.decode(text, type=_Document)
         attempts = [_attempt(entry) for entry in found.tasks]
     except msgspec.DecodeError as error:

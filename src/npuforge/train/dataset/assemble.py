@@ -13,12 +13,14 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import ExitStack
 from itertools import chain
 from pathlib import Path
 from typing import BinaryIO, get_args
 
 import msgspec
 
+from npuforge.files import replacement
 from npuforge.train.dataset.build import Part
 from npuforge.train.dataset.card import card
 from npuforge.train.dataset.counts import Counts
@@ -36,14 +38,10 @@ def assemble(
     """Write all files; the counts are those of the card."""
     out.mkdir(parents=True, exist_ok=True)
     counts = Counts()
-    opened = {name: (out / f"{name}.tmp").open("wb") for name in FILES}
-    try:
+    with ExitStack() as held:
+        paths = {name: held.enter_context(replacement(out / name)) for name in FILES}
+        opened = {name: held.enter_context(path.open("wb")) for name, path in paths.items()}
         _write(opened, chain(_kept(parts, avoid, counts), documents), counts)
-    finally:
-        for file in opened.values():
-            file.close()
-    for name in FILES:
-        (out / f"{name}.tmp").replace(out / name)
     (out / "README.md").write_text(card(counts), "utf-8")
     return counts
 

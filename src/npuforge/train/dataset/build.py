@@ -9,7 +9,6 @@ other or on who made them, and are put together in order: the dataset follows fr
 from __future__ import annotations
 
 import math
-import os
 import time
 from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
@@ -18,6 +17,7 @@ from pathlib import Path
 import msgspec
 
 from npuforge.errors import UsageError
+from npuforge.files import write_whole
 from npuforge.train.dataset.grow import Grown, grow
 from npuforge.train.pool import pool
 
@@ -53,7 +53,7 @@ def open_folder(folder: Path, settings: Settings) -> None:
     (folder / "parts").mkdir(parents=True, exist_ok=True)
     file = folder / _SETTINGS
     if not file.exists():
-        file.write_bytes(msgspec.json.encode(settings))
+        write_whole(file, msgspec.json.encode(settings))
         return
     known = msgspec.json.decode(file.read_bytes(), type=Settings)
     if known != settings:
@@ -123,7 +123,4 @@ def _grow_part(folder: Path, settings: Settings, number: int, avoid: frozenset[s
         )
         for k in range(PART)
     ]
-    file = part_file(folder, number)
-    scratch = file.with_suffix(f".{os.getpid()}.tmp")
-    scratch.write_bytes(msgspec.json.encode(Part(grown)))
-    scratch.replace(file)
+    write_whole(part_file(folder, number), msgspec.json.encode(Part(grown)))

@@ -135,10 +135,11 @@ class Completion:
         model says what may follow."""
         self.rejected += 1
         self._tries += 1
+        count = len(self.tokens) - self._line
         if self._tries >= _MOST_TRIES or self._line == 0:
             self.given_up = True
+            del self.tokens[self._line :]
             return None, 0
-        count = len(self.tokens) - self._line
         # The last token was not read yet, and tokens that are pending were consumed already.
         if self.matcher is not None:
             self.matcher.rollback(count - end + len(self._pending))

@@ -4,7 +4,8 @@
 Each sample has a slot of its own in the server, which keeps what it has read. To go back, or to
 append forced tokens, is to ask with other tokens at the end, and the server reads only those. The
 server draws from all tokens. If the grammar refuses the token, another is drawn from the likeliest
-that it allows: together that is a draw from the allowed tokens.
+that it allows: together that is a draw from the allowed tokens. Tokens that are parts of a letter
+are not drawn: programs have none.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from npuforge.generate.lm.engine.completion import Completion
 from npuforge.generate.lm.engine.sampling import Drawn, Sample, Sampling, Watch
 
 _POLL_S = 0.1
+_FINISHED = "stop"
 _LIKELIEST = 40  # tokens that the server tells of, besides the one drawn
 
 Handle = Callable[[Mapping[str, Any], Callable[[Mapping[str, Any]], bool]], Any]
@@ -72,6 +74,7 @@ class _Source:
     failure: BaseException | None = None
     _error: str = ""
     _stopped: bool = False  # by us: the server had more to say
+    _finished: bool = False  # the server came to the end token
     _all: bool = False  # the likeliest tokens were not enough: ask for all of them
 
     def go(self) -> None:
@@ -89,7 +92,7 @@ class _Source:
 
     def _ask(self) -> None:
         """Have the server draw until the completion departs from what it drew."""
-        self._stopped = False
+        self._stopped = self._finished = False
         completion, sampling = self.completion, self.sampling
         self.handle(
             {
@@ -102,6 +105,7 @@ class _Source:
                 "seed": self._seed(),
                 "stream": True,
                 "logprobs": completion.vocabulary.size if self._all else _LIKELIEST,
+                "logit_bias": [[token, False] for token in completion.vocabulary.partial],
                 "cache_prompt": True,
                 "id_slot": self.slot,
             },
@@ -109,7 +113,7 @@ class _Source:
         )
         if self._error:
             raise UsageError(self._error)
-        if not (self._stopped or self._is_over()):  # the server stopped at the end token
+        if self._finished and not (self._stopped or self._is_over()):
             self._take(completion.vocabulary.end, [])
 
     def _seed(self) -> int:
@@ -125,6 +129,7 @@ class _Source:
             self._error = str(piece["error"].get("message", piece["error"]))
             return True
         for choice in piece.get("choices", ()):
+            self._finished = choice.get("finish_reason") == _FINISHED
             for said in (choice.get("logprobs") or {}).get("content", ()):
                 if self._take(int(said["id"]), said["top_logprobs"]):
                     return True

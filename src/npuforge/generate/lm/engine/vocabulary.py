@@ -22,6 +22,8 @@ class Vocabulary:
         self._tokenizer = tokenizer
         self._constrained = _constrained(tokenizer.to_str(), end)
         self.size: int = tokenizer.get_vocab_size()
+        # Parts of a letter, which llama.cpp keeps to itself until the letter is whole.
+        self.partial = tuple(one for one in range(self.size) if "\ufffd" in self.text([one]))
         self._breaks = frozenset(one for one in range(self.size) if "\n" in self.text([one]))
         known = tokenizer.get_vocab()
         self._marks = THINK in known and END_OF_THOUGHT in known
