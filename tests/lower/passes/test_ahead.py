@@ -73,6 +73,14 @@ def test_a_step_and_a_scalar_from_around_travel_along() -> None:
     """)
 
 
+def test_a_counter_inside_the_block_is_no_argument_of_fetch() -> None:
+    pieces = "for k in range(8):\n            tl.load(x + t * 64 + k * 8, a[k * 8 : k * 8 + 8])"
+    body = STEPS.replace("    k = t * 64\n", "").replace("tl.load(x + k, a)", pieces)
+    body = body.replace("y + k", "y + t * 64")
+    assert "    Fetch(0);" in process(body)
+    assert function("Fetch", body) == ["CopyIn(t);"]
+
+
 LOOP = """
 for t in range(n):
 {head}
@@ -137,7 +145,7 @@ def test_queues_have_two_copies(copies: int, rest: str, *, legal: bool) -> None:
 
 
 def test_queues_are_loaded_at_one_place() -> None:
-    again = "    with tl.copyin():\n        tl.load(x + n, a)\n    with tl.compute():\n        tl.exp(b, a)\n"
+    again = LOAD.format(tile="a") + "\n    with tl.compute():\n        tl.exp(b, a)\n"
     body = LOOP.format(head=LOAD.format(tile="a"))
     assert ahead(body)
     assert not ahead(body.replace("    with tl.copyout", again + "    with tl.copyout"))
@@ -174,3 +182,5 @@ def test_tensors_that_the_kernel_stores_to_are_not_loaded_early() -> None:
     body = LOOP.format(head=LOAD.format(tile="a"))
     assert ahead(body, UPDATED)
     assert not ahead(body.replace("store(y", "store(x"), UPDATED)
+    twice = UPDATED.replace("demo_kernel[4](x, y, n)", "demo_kernel[4](x, x, n)")
+    assert not ahead(body, twice)

@@ -124,6 +124,16 @@ def test_a_tensor_that_is_written_keeps_loops_apart(
     assert sum(isinstance(statement, For) for statement in fused.body) == (1 if fuses else 2)
 
 
+def test_one_tensor_under_two_parameters_keeps_loops_apart() -> None:
+    body = MOVED.format(
+        first="copyin", reads="load", left="x", second="copyout", then="store", right="y"
+    )
+    twice = UPDATED.replace("demo_kernel[4](x, y, n)", "demo_kernel[4](x, x, n)")
+    for host, count in ((UPDATED, 1), (twice, 2)):
+        fused = fuse_loops(typed(body, host=host))
+        assert sum(isinstance(statement, For) for statement in fused.body) == count
+
+
 SCALARS = """
 s = 0
 for t in range(n):
