@@ -32,7 +32,8 @@ def runs_ahead(loop: For, kernel: Kernel, plan: Plan) -> bool:
     lets = [s.name for s in loop.body[:head] if isinstance(s, Let)]
     if any(names.count(name) > 1 for name in lets):
         return False
-    stored = {s.pointer.tensor for s in walk(kernel.body) if isinstance(s, Store)}
+    tensor = kernel.tensor_names
+    stored = {tensor[s.pointer.tensor] for s in walk(kernel.body) if isinstance(s, Store)}
     loads = [s for s in walk(stage.body) if isinstance(s, Load)]
     if any(isinstance(s, LoadScalar | Let) for s in walk(stage.body)) or not loads:
         return False
@@ -40,7 +41,7 @@ def runs_ahead(loop: For, kernel: Kernel, plan: Plan) -> bool:
     for load in loads:
         planned = plan.buffers[load.view.buffer.name]
         alone = sum(site.view.buffer.name == load.view.buffer.name for site in sites)
-        if load.pointer.tensor in stored or alone != 1:
+        if tensor[load.pointer.tensor] in stored or alone != 1:
             return False
         if planned.kind not in (Kind.IN, Kind.BIND) or planned.depth < 2:
             return False

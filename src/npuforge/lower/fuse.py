@@ -18,7 +18,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from npuforge.tile.expr import Type, Var, names
-from npuforge.tile.facts import Facts
 from npuforge.tile.ir import (
     For,
     If,
@@ -38,18 +37,18 @@ from npuforge.tile.ir import (
 
 def fuse_loops(kernel: Kernel) -> Kernel:
     """The kernel with neighbouring loops fused wherever that is legal."""
-    return replace(kernel, body=_fused(kernel.body, kernel.facts))
+    return replace(kernel, body=_fused(kernel.body, kernel))
 
 
-def _fused(body: Sequence[Stmt], facts: Facts) -> tuple[Stmt, ...]:
+def _fused(body: Sequence[Stmt], kernel: Kernel) -> tuple[Stmt, ...]:
     done: list[Stmt] = []
     for statement in body:
         match statement:
             case For(body=inner):
-                statement = replace(statement, body=_fused(inner, facts))
+                statement = replace(statement, body=_fused(inner, kernel))
             case If(then=then, orelse=orelse):
                 statement = replace(
-                    statement, then=_fused(then, facts), orelse=_fused(orelse, facts)
+                    statement, then=_fused(then, kernel), orelse=_fused(orelse, kernel)
                 )
             case _:
                 pass
@@ -57,7 +56,7 @@ def _fused(body: Sequence[Stmt], facts: Facts) -> tuple[Stmt, ...]:
         if (
             isinstance(last, For)
             and isinstance(statement, For)
-            and _may_fuse(last, statement, facts)
+            and _may_fuse(last, statement, kernel)
         ):
             done[-1] = replace(last, body=(*last.body, *_counted(last, statement), *statement.body))
         else:
@@ -82,12 +81,13 @@ class _Use:
     used: set[str]
 
 
-def _may_fuse(first: For, second: For, facts: Facts) -> bool:
+def _may_fuse(first: For, second: For, kernel: Kernel) -> bool:
+    facts = kernel.facts
     if first.carried or second.carried or first.step != second.step:
         return False
     if not facts.equal(first.start, second.start) or not facts.equal(first.stop, second.stop):
         return False
-    a, b = _use(first.body), _use(second.body)
+    a, b = _use(first.body, kernel), _use(second.body, kernel)
     return (
         not a.buffers & b.buffers
         and not a.written & (b.read | b.written)
@@ -96,7 +96,8 @@ def _may_fuse(first: For, second: For, facts: Facts) -> bool:
     )
 
 
-def _use(body: Sequence[Stmt]) -> _Use:
+def _use(body: Sequence[Stmt], kernel: Kernel) -> _Use:
+    tensor = kernel.tensor_names
     use = _Use(set(), set(), set(), set(), set())
     for statement in walk(body):
         for view in _views(statement):
@@ -105,13 +106,13 @@ def _use(body: Sequence[Stmt]) -> _Use:
                 use.used |= names(axis.start) | names(axis.extent)
         match statement:
             case Load(pointer=pointer, strides=strides):
-                use.read.add(pointer.tensor)
+                use.read.add(tensor[pointer.tensor])
                 use.used |= names(pointer.offset).union(*map(names, strides))
             case Store(pointer=pointer, strides=strides):
-                use.written.add(pointer.tensor)
+                use.written.add(tensor[pointer.tensor])
                 use.used |= names(pointer.offset).union(*map(names, strides))
             case LoadScalar(name=name, pointer=pointer):
-                use.read.add(pointer.tensor)
+                use.read.add(tensor[pointer.tensor])
                 use.assigned.add(name)
                 use.used |= names(pointer.offset)
             case ReadScalar(name=name):

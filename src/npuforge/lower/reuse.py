@@ -3,8 +3,8 @@
 
 A working buffer lives from its first to its last access in program order. An access inside a loop
 that does not hold the whole life of the buffer stretches it over that loop. A buffer that may carry
-contents from round to round (first read, first written under a condition, or used through views of
-different sizes) lives throughout.
+contents from round to round (first read, first written under a condition or in a loop that may not
+run, or used through views of different sizes) lives throughout.
 """
 
 from __future__ import annotations
@@ -13,8 +13,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from npuforge.lower.buffers import Kind, Plan
+from npuforge.tile.expr import sub
+from npuforge.tile.facts import Facts
 from npuforge.tile.ir import Buffer, For, If, Kernel, Op, ReadScalar, Stage, Stmt, View
 from npuforge.tile.ir import walk as walk_statements
+
+
+@dataclass(frozen=True, slots=True)
+class _Loop:
+    """A stretch of positions, and whether at least one round of it runs."""
+
+    start: int
+    stop: int
+    runs: bool
 
 
 @dataclass(slots=True)
@@ -23,7 +34,7 @@ class _Life:
 
     first: int
     last: int
-    loops: list[tuple[tuple[int, int], ...]] = field(default_factory=list)
+    loops: list[tuple[_Loop, ...]] = field(default_factory=list)
     carried: bool = False
 
 
@@ -31,6 +42,7 @@ class _Life:
 class _Walk:
     """Program order: every operation has a position, every loop a stretch of them."""
 
+    facts: Facts
     position: int = 0
     lives: dict[str, _Life] = field(default_factory=dict)
 
@@ -54,7 +66,7 @@ def shared_memory(kernel: Kernel, plan: Plan) -> list[list[Buffer]]:
 
 
 def _lives(kernel: Kernel, plan: Plan) -> dict[str, tuple[int, int]]:
-    walk = _Walk()
+    walk = _Walk(kernel.facts)
     _visit(kernel.body, (), walk, conditional=False)
     end = walk.position
     pieced = _pieced_together(kernel)
@@ -62,19 +74,20 @@ def _lives(kernel: Kernel, plan: Plan) -> dict[str, tuple[int, int]]:
     for name, life in walk.lives.items():
         if plan.buffers[name].kind is not Kind.WORK:
             continue
-        if life.carried or name in pieced:
+        shared = _common(life.loops)
+        written = all(loop.runs for loop in life.loops[0][len(shared) :])
+        if life.carried or not written or name in pieced:
             found[name] = (0, end)
             continue
         first, last = life.first, life.last
-        shared = _common(life.loops)
         for loops in life.loops:
-            for start, stop in loops[len(shared) :]:
-                first, last = min(first, start), max(last, stop)
+            for loop in loops[len(shared) :]:
+                first, last = min(first, loop.start), max(last, loop.stop)
         found[name] = (first, last)
     return found
 
 
-def _common(paths: Sequence[tuple[tuple[int, int], ...]]) -> tuple[tuple[int, int], ...]:
+def _common(paths: Sequence[tuple[_Loop, ...]]) -> tuple[_Loop, ...]:
     """The loops that hold every access."""
     shared = paths[0]
     for path in paths[1:]:
@@ -86,13 +99,15 @@ def _common(paths: Sequence[tuple[tuple[int, int], ...]]) -> tuple[tuple[int, in
 
 
 def _visit(
-    body: Sequence[Stmt], loops: tuple[tuple[int, int], ...], walk: _Walk, *, conditional: bool
+    body: Sequence[Stmt], loops: tuple[_Loop, ...], walk: _Walk, *, conditional: bool
 ) -> None:
     for statement in body:
         match statement:
-            case For(body=inner):
-                stretch = (walk.position, walk.position + _length(inner))
-                _visit(inner, (*loops, stretch), walk, conditional=conditional)
+            case For(start=start, stop=stop, body=inner):
+                rounds = walk.facts.bounds(sub(stop, start))[0]
+                runs = rounds is not None and rounds >= 1
+                loop = _Loop(walk.position, walk.position + _length(inner), runs)
+                _visit(inner, (*loops, loop), walk, conditional=conditional)
             case If(then=then, orelse=orelse):
                 _visit(then, loops, walk, conditional=True)
                 _visit(orelse, loops, walk, conditional=True)
@@ -121,7 +136,7 @@ def _length(body: Sequence[Stmt]) -> int:
 
 def _note(
     statement: Op | ReadScalar,
-    loops: tuple[tuple[int, int], ...],
+    loops: tuple[_Loop, ...],
     walk: _Walk,
     conditional: bool,
 ) -> None:

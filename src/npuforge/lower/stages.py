@@ -197,7 +197,7 @@ class _BodyEmitter:
     def fetch_arguments(self, loop: For, stage: Stage) -> list[tuple[str, Type]]:
         """Scalars from around the loop that fetching needs."""
         lets = [statement for statement in loop.body if isinstance(statement, Let)]
-        own = {let.name for let in lets} | {loop.counter}
+        own = {let.name for let in lets} | {loop.counter} | set(_assigned(stage.body))
         needed = self.needed_by(stage, lets) - own - self.parameters - self.members
         return [(name, self.types[name]) for name in sorted(needed)]
 

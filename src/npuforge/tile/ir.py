@@ -267,6 +267,11 @@ class Kernel:
         return tuple(p for p in self.parameters if isinstance(p, PointerParameter))
 
     @property
+    def tensor_names(self) -> dict[str, str]:
+        """The host's tensor behind each pointer: a launch may pass one under two parameters."""
+        return {parameter.name: parameter.tensor.name for parameter in self.pointers}
+
+    @property
     def scalars(self) -> tuple[ScalarParameter, ...]:
         return tuple(p for p in self.parameters if isinstance(p, ScalarParameter))
 

@@ -77,3 +77,16 @@ def test_no_token_is_lost_and_lines_fit(expression: str, indent: int) -> None:
     assert tokens("".join(lines)) == tokens(line)
     assert all(len(part) <= WIDTH for part in lines)
     assert format_cpp(format_cpp(lines).splitlines()) == format_cpp(lines)
+
+
+def test_a_comparison_breaks_before_its_operator_and_hangs_under_its_bracket() -> None:
+    first, second = "a" * 60, "b" * 60
+    assert wrap_line(f"    if ({first} && {second}) {{") == [
+        f"    if ({first}",
+        f"        && {second}) {{",
+    ]
+
+
+def test_a_preprocessor_line_stays_whole() -> None:
+    line = "#define LONG " + "x " * 80
+    assert wrap_line(line) == [line]
