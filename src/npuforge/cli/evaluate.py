@@ -15,6 +15,7 @@ import msgspec
 from npuforge.cli.jobs import jobs_option
 from npuforge.cli.output import grown_file, new_file
 from npuforge.errors import UsageError
+from npuforge.fileformat import RECORD
 
 if TYPE_CHECKING:
     from npuforge.bench.metrics.estimators import Estimate
@@ -65,7 +66,7 @@ def prompts(suite: str, path: Path | None, out: Path) -> None:
     known = problems(suite, path)
     with new_file(out) as file:
         for prompt in asked(known):
-            file.write(msgspec.json.encode(prompt) + b"\n")
+            file.write(RECORD.encode(prompt) + b"\n")
             file.flush()
             if prompt.problem:
                 click.echo(f"{prompt.name}: {prompt.problem}", err=True)
@@ -150,7 +151,7 @@ def sample(
             if not new:
                 break
             for answers in sampler.answers(new, how):
-                file.write(msgspec.json.encode(answers) + b"\n")
+                file.write(RECORD.encode(answers) + b"\n")
                 file.flush()
                 found[answers.suite, answers.name] = answers
                 said = f"{answers.tokens} tokens, {answers.cut} given up"
@@ -209,7 +210,7 @@ def score(
     with grown_file(out) as into:
         for scored in score_all(asked, jobs):
             found.append(scored)
-            into.write(msgspec.json.encode(scored) + b"\n")
+            into.write(RECORD.encode(scored) + b"\n")
             into.flush()
             click.echo(_line(scored))
     _table(found, list(dict.fromkeys([*models, *(one.by for one in found)])))

@@ -15,6 +15,7 @@ from npuforge.bench.store import Store
 from npuforge.bench.suite import Score
 from npuforge.bench.task import Task
 from npuforge.errors import UsageError
+from npuforge.fileformat import BENCH_JSON
 from npuforge.verdict import Verdict
 
 
@@ -43,8 +44,8 @@ def read(path: Path) -> Run:
         text = path.read_bytes()
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}") from None
+    found = BENCH_JSON.decode(text, _Document, path)
     try:
-        found = msgspec.json.decode(text, type=_Document)
         attempts = [_attempt(entry) for entry in found.tasks]
     except msgspec.DecodeError as error:
         raise UsageError(f"{path} is not what bench --json writes: {error}") from None
