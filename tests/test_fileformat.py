@@ -146,28 +146,29 @@ def test_recording(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize("number", [None, 2])
-def test_dataset_folder(tmp_path: Path, number: int | None) -> None:
+def test_dataset_folder(
+    tmp_path: Path, number: int | None, capsys: pytest.CaptureFixture[str]
+) -> None:
     build.open_folder(tmp_path, build.Settings(seed=3))
     build.open_folder(tmp_path, build.Settings(seed=3))
     with pytest.raises(UsageError, match="other settings"):
         build.open_folder(tmp_path, build.Settings(seed=4))
     file = tmp_path / "settings.json"
     file.write_text(renumbered(file.read_text(), number))
-    with pytest.raises(UsageError, match=OTHER):
-        build.open_folder(tmp_path, build.Settings(seed=3))
+    refused(["dataset", "build", "--out", str(tmp_path), "--operators", "1"], capsys)
 
 
-def test_record(tmp_path: Path) -> None:
+def test_record(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "kernel.jsonl"
     text = '{"messages": [{"role": "assistant", "content": "x"}]}\n'
     file.write_text(text + text.replace("{", '{"format": 1, ', 1))
     assert len(read([file], Chat)) == 2
     file.write_text(text + text.replace("{", '{"format": 2, ', 1))
-    with pytest.raises(UsageError, match=rf"kernel.jsonl:2 was {OTHER}"):
-        read([file], Chat)
+    call = ["train", "sft", str(file), "--model", "m", "--out", str(tmp_path / "run")]
+    assert f"{file}:2 was" in refused(call, capsys)
 
 
-def test_training_run(tmp_path: Path) -> None:
+def test_training_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     request = runs.Request(data=[], model="m", out=tmp_path, resume=True)
     document: dict[str, object] = {
         "method": "sft", "status": "interrupted", "model": "m", "lora": False, "recipe": {},
@@ -178,13 +179,19 @@ def test_training_run(tmp_path: Path) -> None:
         (tmp_path / "run.json").write_text(json.dumps({**document, **numbered}))
         assert runs.checkpoint(request) is None
     (tmp_path / "run.json").write_text(json.dumps({**document, "format": 2}))
-    with pytest.raises(UsageError, match=OTHER):
-        runs.checkpoint(request)
+    data = tmp_path / "kernel.jsonl"
+    data.write_text('{"messages": [{"role": "assistant", "content": "x"}]}\n')
+    call = ["train", "sft", str(data), "--model", "m", "--out", str(tmp_path), "--resume"]
+    assert "run.json was" in refused(call, capsys)
 
 
 @pytest.mark.parametrize(
     "change",
-    ["DELETE FROM meta WHERE key = 'format'", "UPDATE meta SET value = '2' WHERE key = 'format'"],
+    [
+        "DELETE FROM meta WHERE key = 'format'",
+        "UPDATE meta SET value = '2' WHERE key = 'format'",
+        "UPDATE meta SET value = 'x' WHERE key = 'format'",
+    ],
 )
 def test_store_of_knowledge(
     tmp_path: Path, change: str, capsys: pytest.CaptureFixture[str]

@@ -115,7 +115,8 @@ class Store:
                     db.execute(statement)
                 first = [("format", str(KNOWLEDGE_STORE.number)), ("revision", "0")]
                 db.executemany("INSERT INTO meta VALUES (?, ?)", first)
-        KNOWLEDGE_STORE.check(int(self.meta("format") or 0), self.path)
+        number = self.meta("format") or ""
+        KNOWLEDGE_STORE.check(int(number) if number.isdecimal() else 0, self.path)
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
