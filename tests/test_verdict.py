@@ -79,7 +79,7 @@ def test_every_contract_field_is_kept() -> None:
     written = json.loads(Verdict.from_json(CONTRACT).to_json())
     assert [case.pop("message") for case in written["cases"]] == [None]  # added to the contract
     assert {key: written[key] for key in wanted} == wanted
-    assert set(written) - set(wanted) == {"advice", "isolation"}
+    assert set(written) - set(wanted) == {"format", "advice", "isolation"}
 
 
 def test_what_was_not_taken_is_null() -> None:
@@ -112,7 +112,7 @@ def test_exit_status(change: dict[str, object], ok: bool) -> None:
 
 @pytest.mark.parametrize("bad", ["", "[]", "{}", '{"name": 3}', '{"name": "k", "cases": [{}]}'])
 def test_bad_json_is_one_line(bad: str) -> None:
-    with pytest.raises(UsageError, match="not a verdict") as caught:
+    with pytest.raises(UsageError, match="is no verdict") as caught:
         Verdict.from_json(bad)
     assert "\n" not in str(caught.value)
 

@@ -18,7 +18,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from npuforge.errors import UsageError
+from npuforge.fileformat import VERDICT
 
 Severity = Literal["error", "warning"]
 Bottleneck = Literal["memory", "vector", "scalar", "synchronisation", "launch"]
@@ -134,18 +134,17 @@ class Verdict:
 
     def to_json(self, *, indent: int = 2) -> str:
         """The JSON text; `indent` 0 puts it on one line."""
-        text = msgspec.json.encode(self)
+        text = VERDICT.encode(self)
         return (msgspec.json.format(text, indent=indent) if indent else text).decode()
 
     @staticmethod
     def from_json(text: str | bytes) -> Verdict:
         """The verdict of a JSON text; `UsageError` names what is wrong with it."""
-        try:
-            return msgspec.json.decode(text, type=Verdict)
-        except msgspec.DecodeError as error:
-            raise UsageError(f"not a verdict: {error}") from error
+        return VERDICT.decode(text, Verdict, "the text")
 
 
 def json_schema() -> Mapping[str, Any]:
     """The JSON schema of a verdict."""
-    return msgspec.json.schema(Verdict)
+    schema = msgspec.json.schema(Verdict)
+    schema["$defs"]["Verdict"]["properties"]["format"] = {"type": "integer"}
+    return schema

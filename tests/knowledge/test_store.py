@@ -137,7 +137,7 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
     newer = tmp_path / "newer.sqlite"
     with Store.open(newer) as store:
         store.set_meta("format", "99")
-    with pytest.raises(UsageError, match="has format 99"):
+    with pytest.raises(UsageError, match="store of knowledge 99, this one reads 1"):
         Store.open(newer)
 
 

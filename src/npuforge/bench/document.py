@@ -13,6 +13,7 @@ from npuforge.bench.metrics import summary
 from npuforge.bench.settings import Settings
 from npuforge.bench.suite import Score
 from npuforge.bench.task import Task
+from npuforge.fileformat import BENCH_JSON
 
 
 def document(
@@ -23,6 +24,7 @@ def document(
 ) -> dict[str, Any]:
     """Suite, settings, a verdict for each attempt with what the benchmark adds, and totals."""
     return {
+        "format": BENCH_JSON.number,
         "suite": settings.suite,
         "settings": msgspec.to_builtins(settings),
         "tasks": [_flat(attempt) for attempt in attempts],

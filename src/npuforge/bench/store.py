@@ -18,10 +18,10 @@ from npuforge.bench.codec import decode, encode
 from npuforge.bench.settings import Settings
 from npuforge.bench.task import Task
 from npuforge.errors import UsageError
+from npuforge.fileformat import BENCH_FOLDER
 from npuforge.files import replacement
 
 FILE = "results.sqlite"
-_VERSION = 1
 _TABLES = """
 CREATE TABLE run (settings TEXT NOT NULL);
 CREATE TABLE tasks (place INTEGER PRIMARY KEY, task TEXT NOT NULL);
@@ -40,6 +40,8 @@ class Store:
         self._lock = _locked(folder) if writing else None
         self._base = _connect(folder / FILE)
         try:
+            (number,) = self._base.execute("PRAGMA user_version").fetchone()
+            BENCH_FOLDER.check(number, folder)
             (text,) = self._base.execute("SELECT settings FROM run").fetchone()
             tasks = self._base.execute("SELECT task FROM tasks ORDER BY place").fetchall()
             self.settings = decode(text, Settings)
@@ -47,6 +49,9 @@ class Store:
         except (sqlite3.DatabaseError, TypeError, msgspec.DecodeError) as error:
             self.close()
             raise UsageError(f"{folder} holds no benchmark run: {error}") from None
+        except UsageError:
+            self.close()
+            raise
 
     @staticmethod
     def create(folder: Path, settings: Settings, tasks: Iterable[Task]) -> Store:
@@ -63,7 +68,7 @@ class Store:
         with replacement(folder / FILE) as unfinished:
             base = sqlite3.connect(unfinished)
             with base:
-                base.executescript(f"BEGIN; {_TABLES} PRAGMA user_version = {_VERSION};")
+                base.executescript(f"BEGIN; {_TABLES} PRAGMA user_version = {BENCH_FOLDER.number};")
                 base.execute("INSERT INTO run VALUES (?)", (encode(settings).decode(),))
                 rows = [(place, encode(task).decode()) for place, task in enumerate(tasks)]
                 base.executemany("INSERT INTO tasks VALUES (?, ?)", rows)

@@ -9,11 +9,11 @@ from collections import Counter
 from pathlib import Path
 
 import click
-import msgspec
 
 from npuforge.cli.jobs import jobs_option
 from npuforge.cli.output import new_file
 from npuforge.errors import UsageError
+from npuforge.fileformat import RECORD
 
 
 @click.group()
@@ -166,7 +166,7 @@ def prefer(
     with new_file(out) as file:
         for number, found in enumerate(preferences(asked, jobs), 1):
             for pair in found:
-                file.write(msgspec.json.encode(pair) + b"\n")
+                file.write(RECORD.encode(pair) + b"\n")
                 counts[pair.why] += 1
             file.flush()
             if number % 50 == 0:

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-import msgspec
 
 from npuforge.cli.jobs import jobs_option
 from npuforge.cli.output import grown_file, new_file
 from npuforge.errors import UsageError
+from npuforge.fileformat import RECORD
 
 if TYPE_CHECKING:
     from npuforge.bench.metrics.estimators import Estimate
@@ -58,7 +58,7 @@ def prompts(suite: str, path: Path | None, out: Path) -> None:
     known = problems(suite, path)
     with new_file(out) as file:
         for prompt in asked(known):
-            file.write(msgspec.json.encode(prompt) + b"\n")
+            file.write(RECORD.encode(prompt) + b"\n")
             file.flush()
             if prompt.problem:
                 click.echo(f"{prompt.name}: {prompt.problem}", err=True)
@@ -142,7 +142,7 @@ def sample(
     sampler = open_sampler(model)
     with grown_file(out) as file:
         for answers in sampler.answers(missing, how):
-            file.write(msgspec.json.encode(answers) + b"\n")
+            file.write(RECORD.encode(answers) + b"\n")
             file.flush()
             done.append(answers)
             said = f"{answers.tokens} tokens, {answers.cut} without an end"
@@ -200,7 +200,7 @@ def score(
     with grown_file(out) as into:
         for scored in score_all(asked, jobs):
             found.append(scored)
-            into.write(msgspec.json.encode(scored) + b"\n")
+            into.write(RECORD.encode(scored) + b"\n")
             into.flush()
             click.echo(_line(scored))
     _table(found, list(dict.fromkeys([*models, *(one.by for one in found)])))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from npuforge.cli.output import console, json_option, write_json
+from npuforge.fileformat import TRAINING_RUN
 
 if TYPE_CHECKING:
     from npuforge.train.runs import Request, Run
@@ -158,13 +159,11 @@ def _request(fields: dict[str, Any]) -> Request:
 
 
 def _report(run: Run, out: Path, json_out: str | None) -> int:
-    import msgspec  # noqa: PLC0415
-
     from npuforge.train.runs import main_process  # noqa: PLC0415
 
     if main_process():
         if json_out is not None:
-            write_json(msgspec.json.encode(run).decode(), json_out)
+            write_json(TRAINING_RUN.encode(run).decode(), json_out)
         if json_out != "-":
             loss = run.final.get("train_loss", float("nan"))
             console(json_out).print(

@@ -21,13 +21,13 @@ from typing import Any, Literal
 import msgspec
 
 from npuforge.errors import UsageError
+from npuforge.fileformat import KNOWLEDGE_STORE
 from npuforge.knowledge.entry import Entry
 from npuforge.knowledge.terms import indexed
 from npuforge.knowledge.text import dump, parse
 
 State = Literal["active", "unverified", "broken", "purged", "superseded"]
 STATES: tuple[State, ...] = ("active", "unverified", "broken", "purged", "superseded")
-_FORMAT = "1"
 _BUSY_S = 20.0
 
 
@@ -113,9 +113,10 @@ class Store:
                 schema = files(__package__).joinpath("schema.sql").read_text("utf-8")
                 for statement in _statements(schema):
                     db.execute(statement)
-                db.execute("INSERT INTO meta VALUES ('format', ?), ('revision', '0')", (_FORMAT,))
-        if self.meta("format") != _FORMAT:
-            raise UsageError(f"{self.path} has format {self.meta('format')}, this reads {_FORMAT}")
+                first = [("format", str(KNOWLEDGE_STORE.number)), ("revision", "0")]
+                db.executemany("INSERT INTO meta VALUES (?, ?)", first)
+        number = self.meta("format") or ""
+        KNOWLEDGE_STORE.check(int(number) if number.isdecimal() else 0, self.path)
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:

@@ -11,6 +11,7 @@ from typing import IO
 import msgspec
 
 from npuforge.errors import UsageError
+from npuforge.fileformat import RECORDING
 from npuforge.models.errors import ModelError
 from npuforge.models.exchange import Reply, Request
 
@@ -39,7 +40,7 @@ class Recorder:
             raise UsageError(f"cannot write {file}: {error.strerror}") from None
 
     def add(self, exchange: Exchange) -> None:
-        line = msgspec.json.encode(exchange) + b"\n"
+        line = RECORDING.encode(exchange) + b"\n"
         with self._lock:
             self._out.write(line)
             self._out.flush()
@@ -55,10 +56,7 @@ def read(file: Path) -> list[Exchange]:
     except OSError as error:
         raise UsageError(f"cannot read {file}: {error.strerror}") from None
     whole = text[: text.rfind(b"\n") + 1]
-    try:
-        return msgspec.json.Decoder(Exchange).decode_lines(whole)
-    except msgspec.DecodeError as error:
-        raise UsageError(f"{file} is no recording: {error}") from None
+    return [RECORDING.decode(line, Exchange, file) for line in whole.splitlines()]
 
 
 class Replay:

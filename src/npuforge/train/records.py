@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeVar
 import msgspec
 
 from npuforge.errors import UsageError
+from npuforge.fileformat import RECORD, number_of
 
 _THOUGHTS = re.compile(r"^<think>\n.*?^</think>\n", re.DOTALL | re.MULTILINE)
 _NO_THOUGHTS = "<think>\n</think>\n"
@@ -81,6 +82,7 @@ def read_lines(
     records = []
     for path, number, line in lines(paths):
         try:
+            RECORD.check(number_of(line), f"{path}:{number}")
             record = decoder.decode(line)
             check(record)
         except (msgspec.DecodeError, ValueError) as error:

@@ -25,6 +25,7 @@ import msgspec
 
 from npuforge import __version__
 from npuforge.errors import UsageError
+from npuforge.fileformat import TRAINING_RUN
 from npuforge.files import write_whole
 from npuforge.train.models import Opened
 from npuforge.train.recipe import Common
@@ -98,7 +99,10 @@ def checkpoint(request: Request) -> str | None:
         if (match := _CHECKPOINT.fullmatch(entry.name))
         and (entry / "trainer_state.json").is_file()  # written last: the others are cut short
     )
-    if not request.resume and (request.out / "run.json").exists() and main_process():
+    document = request.out / "run.json"
+    if document.exists() and request.resume:
+        TRAINING_RUN.decode(document.read_bytes(), Run, document)
+    elif document.exists() and main_process():
         raise UsageError(f"{request.out} holds a run: go on with --resume, or name another --out")
     return str(found[-1][1]) if found and request.resume else None
 
@@ -323,5 +327,5 @@ def _save(trainer: Any, out: Path, recipe: Common) -> None:
 def _write(run: Run, out: Path) -> None:
     if not main_process():
         return
-    text = msgspec.json.format(msgspec.json.encode(run), indent=2)
+    text = msgspec.json.format(TRAINING_RUN.encode(run), indent=2)
     write_whole(out / "run.json", text + b"\n")

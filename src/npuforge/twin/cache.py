@@ -10,6 +10,7 @@ Rules that keep concurrent processes safe:
     APPEAR  an entry is made in `<root>/tmp` and appears by one rename
     VANISH  an entry goes back there by one rename, and is deleted there
     LOCK    builders of one key hold its lock file, so that the second finds the first's entry
+    FORMAT  an entry with another number of the format is not found, so it is built again
     GRACE   pruning (oldest use first) spares what was used in the last hour: its path may be in use
 
 A header that did not exist at build time and now shadows another one is not noticed; no cache that
@@ -20,7 +21,6 @@ from __future__ import annotations
 
 import fcntl
 import hashlib
-import json
 import os
 import shutil
 import tempfile
@@ -30,6 +30,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+
+from npuforge.errors import UsageError
+from npuforge.fileformat import BUILD_CACHE
 
 _DEPENDENCIES = "dependencies.json"
 _DEFAULT_BYTES = 4 << 30
@@ -86,9 +89,11 @@ class Cache:
             return None
         for entry in entries:
             try:
-                recorded = json.loads((entry / _DEPENDENCIES).read_bytes())
-            except (OSError, ValueError):
+                listing = (entry / _DEPENDENCIES).read_bytes()
+                recorded = BUILD_CACHE.decode(listing, dict[str, str | int], entry)
+            except (OSError, UsageError):
                 continue
+            recorded.pop("format", None)
             if all(file_digest(project / name) == known for name, known in recorded.items()):
                 try:
                     os.utime(entry)
@@ -105,8 +110,8 @@ class Cache:
             if known is not None:
                 inside = path.is_relative_to(project)
                 recorded[str(path.relative_to(project) if inside else path)] = known
-        listing = json.dumps(recorded, indent=0, sort_keys=True)
-        (made / _DEPENDENCIES).write_text(listing, "utf-8")
+        listing = BUILD_CACHE.encode(dict(sorted(recorded.items())))
+        (made / _DEPENDENCIES).write_bytes(listing)
         entry = self._place(key) / digest(listing)
         entry.parent.mkdir(parents=True, exist_ok=True)
         try:

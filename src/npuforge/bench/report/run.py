@@ -16,6 +16,7 @@ from npuforge.bench.store import Store
 from npuforge.bench.suite import Score
 from npuforge.bench.task import Task
 from npuforge.errors import UsageError
+from npuforge.fileformat import BENCH_JSON
 from npuforge.verdict import Verdict
 
 
@@ -29,10 +30,10 @@ class Run:
     attempts: list[Attempt]
 
 
-class _Format(msgspec.Struct):
-    """A snapshot has a number; what `bench --json` writes has none."""
+class _Beginning(msgspec.Struct):
+    """A snapshot has its command; what `bench --json` writes has none."""
 
-    format: int | None = None
+    command: str | None = None
 
 
 class _Document(msgspec.Struct):
@@ -50,16 +51,23 @@ def read(path: Path) -> Run:
         text = path.read_bytes()
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}") from None
+    if _is_snapshot(text, path):
+        kept = snapshot.parse(text, str(path))
+        return Run(path.stem, kept.settings, kept.catalogue(), kept.attempts())
+    found = BENCH_JSON.decode(text, _Document, path)
     try:
-        if msgspec.json.decode(text, type=_Format).format is not None:
-            kept = snapshot.parse(text, str(path))
-            return Run(path.stem, kept.settings, kept.catalogue(), kept.attempts())
-        found = msgspec.json.decode(text, type=_Document)
         attempts = [_attempt(entry) for entry in found.tasks]
     except msgspec.DecodeError as error:
         raise UsageError(f"{path} is not what bench --json writes: {error}") from None
     tasks = {attempt.task: _task(attempt) for attempt in attempts}
     return Run(path.stem, found.settings, list(tasks.values()), attempts)
+
+
+def _is_snapshot(text: bytes, path: Path) -> bool:
+    try:
+        return msgspec.json.decode(text, type=_Beginning).command is not None
+    except msgspec.DecodeError as error:
+        raise UsageError(f"{path} is no {BENCH_JSON.kind}: {error}") from None
 
 
 def _attempt(entry: dict[str, Any]) -> Attempt:

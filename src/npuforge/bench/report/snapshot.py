@@ -22,10 +22,9 @@ from npuforge.bench.report.command import command, public_settings
 from npuforge.bench.report.words import plain, result
 from npuforge.bench.settings import Settings
 from npuforge.bench.task import Task
-from npuforge.errors import UsageError
+from npuforge.fileformat import BENCH_SNAPSHOT
 from npuforge.verdict import Race, Side, Verdict, Violation
 
-FORMAT = 1
 _DIGITS = 6
 _FOLDERS = re.compile(r"(?<![\w./])/(?:[^\s/:'\"]+/)+")
 
@@ -87,7 +86,7 @@ def render(
     known = {task.name: task for task in tasks}
     rows = [_row(attempt, known.get(attempt.task)) for attempt in attempts]
     made = Snapshot(
-        format=FORMAT,
+        format=BENCH_SNAPSHOT.number,
         suite=settings.suite,
         command=command(settings, public=True),
         commit=commit,
@@ -103,13 +102,7 @@ def render(
 
 def parse(text: bytes, name: str) -> Snapshot:
     """Read the text; `UsageError` says that it is another format or none."""
-    try:
-        number = msgspec.json.decode(text, type=_Beginning).format
-        if number != FORMAT:
-            raise UsageError(f"{name} has format {number}; this npuforge reads format {FORMAT}")
-        return msgspec.json.decode(text, type=Snapshot)
-    except msgspec.DecodeError as error:
-        raise UsageError(f"{name} is no snapshot of a benchmark: {error}") from None
+    return BENCH_SNAPSHOT.decode(text, Snapshot, name)
 
 
 def current_commit() -> str | None:
@@ -123,10 +116,6 @@ def current_commit() -> str | None:
         return _git("rev-parse", "HEAD") + ("-dirty" if changed else "")
     except (OSError, subprocess.CalledProcessError):
         return None
-
-
-class _Beginning(msgspec.Struct):
-    format: int
 
 
 def _git(*words: str) -> str:

@@ -8,26 +8,13 @@ a model behind an endpoint.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Protocol
 
-import numpy as np
-import numpy.typing as npt
-
+from npuforge.knowledge.embed.vectors import Embedder, Vectors, normalised
 from npuforge.models.endpoint import embeddings_endpoint, embeddings_name
 
-Vectors = npt.NDArray[np.float32]
-
-
-class Embedder(Protocol):
-    """`name` changes whenever the vectors do: a store makes them again then."""
-
-    @property
-    def name(self) -> str: ...
-
-    def embed(self, texts: Sequence[str]) -> Vectors:
-        """A row of length 1 for each text."""
+__all__ = ["Embedder", "Vectors", "choose", "normalised"]
 
 
 def choose(environment: Mapping[str, str] | None = None, file: Path | None = None) -> Embedder:
@@ -43,10 +30,3 @@ def choose(environment: Mapping[str, str] | None = None, file: Path | None = Non
         return PackagedEmbedder()
     assert wanted is not None
     return EndpointEmbedder(embeddings_endpoint(wanted, environment, file))
-
-
-def normalised(vectors: Vectors) -> Vectors:
-    """Rows of length 1; a row of zeros stays."""
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    result: Vectors = (vectors / np.where(lengths > 0, lengths, 1)).astype(np.float32)
-    return result

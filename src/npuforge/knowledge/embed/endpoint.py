@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import msgspec
 import numpy as np
 
-from npuforge.knowledge.embed import Vectors, normalised
+from npuforge.knowledge.embed.vectors import Vectors, normalised
 from npuforge.models.endpoint import Endpoint
 from npuforge.models.errors import ModelError
 from npuforge.models.tries import lost, refused, tried, where

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from npuforge.knowledge.embed import Vectors, normalised
+from npuforge.knowledge.embed.vectors import Vectors, normalised
 
 _WORD = re.compile(r"[a-z0-9_]+")
 _SIZES = (3, 4, 5)

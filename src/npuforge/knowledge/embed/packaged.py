@@ -18,7 +18,7 @@ import msgspec
 import numpy as np
 
 from npuforge.errors import UsageError
-from npuforge.knowledge.embed import Vectors, normalised
+from npuforge.knowledge.embed.vectors import Vectors, normalised
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer

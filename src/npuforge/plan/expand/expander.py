@@ -8,9 +8,9 @@ import math
 import pkgutil
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any
 
-import npuforge.plan.expand as package
 from npuforge.plan.expand.rules import RULES, refuse
 from npuforge.plan.plan import PlanError
 from npuforge.plan.values import Map, Reduce, Tensor, Value, label, load
@@ -106,5 +106,5 @@ def is_planned(operation: str) -> bool:
 @cache
 def load_rules() -> None:
     """Import every module beside this one: each registers its rules."""
-    for module in pkgutil.iter_modules(package.__path__):
-        importlib.import_module(f"{package.__name__}.{module.name}")
+    for module in pkgutil.iter_modules([str(Path(__file__).parent)]):
+        importlib.import_module(f"{__package__}.{module.name}")

@@ -3,12 +3,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from npuforge.plan.special.pooling_kernel import parameters
-
-if TYPE_CHECKING:
-    from npuforge.plan.special.pooling import Pool
+from npuforge.plan.special.pooling_tiles import Pool
 
 _ITEM = {"float32": 4, "float16": 2, "bfloat16": 2}
 _SPARE = 16384  # temporaries of the library's functions, shares of averages, rounding

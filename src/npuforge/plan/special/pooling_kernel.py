@@ -3,13 +3,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from npuforge.plan.special.folding import Axis
 from npuforge.plan.special.lines import Lines
-
-if TYPE_CHECKING:
-    from npuforge.plan.special.folding import Axis
-    from npuforge.plan.special.pooling import Pool
+from npuforge.plan.special.pooling_tiles import Pool
 
 PARAMETERS = (
     "tiles", "per_core", "chunks", "cols", "span", "units", "group", "lanes", "rows_out", "spaced",

@@ -9,42 +9,12 @@ are made once for a block of results and serve all planes.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from npuforge.plan.launch import Launch
 from npuforge.plan.special import Job, writes
-from npuforge.plan.special.resize_axis import Axis
+from npuforge.plan.special.resize_axis import Axis, Resize
 from npuforge.plan.special.resize_host import host_lines
 from npuforge.plan.special.resize_kernel import kernel_text
-from npuforge.plan.values import ONE, Tensor
-from npuforge.spec.size import Size
-
-
-@dataclass(frozen=True)
-class Resize:
-    """The operation: planes of a volume; `height` is plain where rows stand for themselves."""
-
-    name: str
-    x: Tensor
-    y: Tensor
-    slices: Size
-    depth: Axis
-    height: Axis
-    width: Axis
-
-    @property
-    def flat(self) -> bool:
-        return self.height.plain
-
-    @property
-    def gathered(self) -> list[Axis]:
-        """The axes with tables."""
-        return [self.width] if self.flat else [self.height, self.width]
-
-    @property
-    def widens(self) -> bool:
-        """Are loaded rows worked on in another tile first?"""
-        return self.x.dtype != "float32" or not self.depth.plain
+from npuforge.plan.values import ONE
 
 
 @writes("resize")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the elements of a resized axis come from, and with which weights: kernel text.
+"""The axes of a resize operation, and kernel text for the source elements and weights of each.
 
 Tables are vectors over the results of the axis. `place` holds results' numbers and becomes their
 coordinates in the source; `low` is the first element of the source that counts.
@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from npuforge.plan.special.lines import Lines
+from npuforge.plan.values import Tensor
 from npuforge.spec.size import Size
 
 _CUBIC = -0.75  # the slope PyTorch takes
@@ -201,3 +202,30 @@ class Axis:
             lines.add(f"tl.add({spare}, {spare}, {weight})")
         with lines.block(f"for j in range({taps})"):
             lines.add(f"tl.div({weight}, {weight}, {spare})")
+
+
+@dataclass(frozen=True)
+class Resize:
+    """The operation: planes of a volume; `height` is plain where rows stand for themselves."""
+
+    name: str
+    x: Tensor
+    y: Tensor
+    slices: Size
+    depth: Axis
+    height: Axis
+    width: Axis
+
+    @property
+    def flat(self) -> bool:
+        return self.height.plain
+
+    @property
+    def gathered(self) -> list[Axis]:
+        """The axes with tables."""
+        return [self.width] if self.flat else [self.height, self.width]
+
+    @property
+    def widens(self) -> bool:
+        """Are loaded rows worked on in another tile first?"""
+        return self.x.dtype != "float32" or not self.depth.plain

@@ -3,13 +3,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from npuforge.plan.special.resize_axis import Axis, Resize
 from npuforge.plan.special.resize_kernel import parameters
-
-if TYPE_CHECKING:
-    from npuforge.plan.special.resize import Resize
-    from npuforge.plan.special.resize_axis import Axis
 
 _ITEM = {"float32": 4, "float16": 2, "bfloat16": 2}
 _SPARE = 20480  # temporaries of the library's functions, rounding

@@ -4,13 +4,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from npuforge.plan.special.lines import Lines
-
-if TYPE_CHECKING:
-    from npuforge.plan.special.resize import Resize
-    from npuforge.plan.special.resize_axis import Axis
+from npuforge.plan.special.resize_axis import Axis, Resize
 
 
 def parameters(resize: Resize) -> list[str]:

@@ -20,6 +20,7 @@ from typing import BinaryIO, get_args
 
 import msgspec
 
+from npuforge.fileformat import RECORD
 from npuforge.files import replacement
 from npuforge.train.dataset.build import Part
 from npuforge.train.dataset.card import card
@@ -54,7 +55,7 @@ def held_out(structure: str) -> bool:
 def _write(opened: Mapping[str, BinaryIO], records: Iterable[Record], counts: Counts) -> None:
     seen: set[bytes] = set()
     for record in records:
-        line = msgspec.json.encode(record)
+        line = RECORD.encode(record)
         mark = hashlib.sha256(_content(record)).digest()
         if mark in seen:
             counts.repeated += 1

@@ -17,6 +17,7 @@ from pathlib import Path
 import msgspec
 
 from npuforge.errors import UsageError
+from npuforge.fileformat import DATASET_FOLDER
 from npuforge.files import write_whole
 from npuforge.train.dataset.grow import Grown, grow
 from npuforge.train.pool import pool
@@ -53,9 +54,9 @@ def open_folder(folder: Path, settings: Settings) -> None:
     (folder / "parts").mkdir(parents=True, exist_ok=True)
     file = folder / _SETTINGS
     if not file.exists():
-        write_whole(file, msgspec.json.encode(settings))
+        write_whole(file, DATASET_FOLDER.encode(settings))
         return
-    known = msgspec.json.decode(file.read_bytes(), type=Settings)
+    known = DATASET_FOLDER.decode(file.read_bytes(), Settings, folder)
     if known != settings:
         raise UsageError(f"{folder} was begun with other settings: {known}")
 

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Figures of the repository that should fall or rise: `python -m tools.counters`."""
