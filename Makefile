@@ -24,8 +24,8 @@ test: $(READY)
 	$(VENV)/bin/python -m pytest -n auto --dist worksteal
 
 lint: $(READY)
-	$(VENV)/bin/ruff format --check src tests tools
-	$(VENV)/bin/ruff check src tests tools
+	$(VENV)/bin/ruff format --check src tests tools benchmarks
+	$(VENV)/bin/ruff check src tests tools benchmarks
 	$(VENV)/bin/mypy
 
 # torch first and by itself: whichever build of this version the package index in use offers (CPU

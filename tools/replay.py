@@ -21,6 +21,7 @@ from tools.recording.comparison import compare_recordings, report  # noqa: E402
 from tools.recording.folder import (  # noqa: E402
     Recording,
     check_free,
+    chosen_items,
     is_recording,
     read_recording,
     write_recording,
@@ -85,7 +86,9 @@ def record_commit(revision: str, request: Request) -> Recording:
 
 def compare(asked: argparse.Namespace, request: Request) -> int:
     first, second = (
-        read_recording(Path(side)) if is_recording(Path(side)) else record_commit(side, request)
+        chosen_items(read_recording(Path(side)), request.patterns)
+        if is_recording(Path(side))
+        else record_commit(side, request)
         for side in asked.sides
     )
     comparison = compare_recordings(first, second)

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from tools.recording.items import matches
 from tools.recording.store import Texts, texts_digest
 from tools.recording.tree import CallError
 
@@ -90,6 +91,14 @@ def read_recording(folder: Path) -> Recording:
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise CallError(f"{folder} is no recording that can be read: {error}") from None
+
+
+def chosen_items(recording: Recording, patterns: Sequence[str]) -> Recording:
+    """Return a recording with the items that match a pattern, all of them without one."""
+    names = [name for name in (*recording.items, *recording.missing) if matches(name, patterns)]
+    items = {name: recording.items[name] for name in names if name in recording.items}
+    missing = tuple(name for name in recording.missing if name in names)
+    return replace(recording, items=items, missing=missing)
 
 
 def _read_texts(folder: Path) -> Texts:

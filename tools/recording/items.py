@@ -47,9 +47,12 @@ def items_of(tree: Path, patterns: Sequence[str] = ()) -> list[Item]:
     unknown = [one for one in patterns if not any(fnmatch(item.name, one) for item in every)]
     if unknown:
         raise CallError(f"no item is called {unknown[0]}; there are {every[0].name} and so on")
-    if not patterns:
-        return every
-    return [item for item in every if any(fnmatch(item.name, one) for one in patterns)]
+    return [item for item in every if matches(item.name, patterns)]
+
+
+def matches(name: str, patterns: Sequence[str]) -> bool:
+    """Whether an item is asked for: by any of the patterns, or because there are none."""
+    return not patterns or any(fnmatch(name, one) for one in patterns)
 
 
 def _tasks(tree: Path) -> Iterator[Item]:

@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from tools.recording.items import Item
@@ -61,16 +61,20 @@ class Worker:
     def close(self) -> None:
         """End the process when it has nothing to do."""
         assert self._process.stdin is not None
-        try:
+        with suppress(OSError, subprocess.TimeoutExpired):
             self._process.stdin.close()
             self._process.wait(_END_S)
-        except (OSError, subprocess.TimeoutExpired):
-            self.kill()
+        self.kill()
 
     def kill(self) -> None:
         """End the process whatever it does; who waits for its answer gets `WorkerError`."""
         self._process.kill()
         self._process.wait()
+        self._listener.join(_END_S)
+        for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
+            with suppress(OSError):
+                if pipe is not None:
+                    pipe.close()
 
     def _read(self) -> str:
         assert self._process.stdout is not None
