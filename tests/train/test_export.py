@@ -41,13 +41,16 @@ def test_llama_cpp_and_transformers_agree(tied: bool, tmp_path: Path) -> None:
     tokens = file.prompt(CHAT)
     text = words.apply_chat_template(CHAT, tokenize=False, add_generation_prompt=True)
     assert tokens == words(text, add_special_tokens=False)["input_ids"]
-    said = model.generate(torch.tensor([tokens]), max_new_tokens=12, do_sample=False)
+    # Parts of letters are not drawn.
+    partial = list(file.vocabulary().partial)
+    said = model.generate(
+        torch.tensor([tokens]), max_new_tokens=12, do_sample=False, suppress_tokens=partial
+    )
     with LlamaEngine(file) as engine:
         (sample,) = engine.draw(tokens, GREEDY).samples
     answer, end, _ = words.decode(said[0, len(tokens) :]).partition(toy.END)
     assert sample.ended is bool(end)
-    # An unfinished letter at the end is written by one and not by the other.
-    assert sample.text.rstrip("\ufffd") == answer.rstrip("\ufffd")
+    assert sample.text == answer
     assert sample.text
 
 

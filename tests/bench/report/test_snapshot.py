@@ -16,6 +16,7 @@ from npuforge.bench.report.run import read
 from npuforge.bench.report.words import result
 from npuforge.bench.settings import Settings
 from npuforge.cli import main
+from npuforge.fileformat import BENCH_SNAPSHOT
 from npuforge.verdict import Race, Side, Violation
 
 _SIDE = Side("kernel.cpp", 3, "V")
@@ -60,7 +61,7 @@ def test_the_text_is_for_git() -> None:
     lines = [line for line in text.splitlines() if '"task":' in line]
     assert len(lines) == len(ATTEMPTS)
     assert json.loads(text)["commit"] is None
-    assert json.loads(text)["format"] == snapshot.FORMAT
+    assert json.loads(text)["format"] == BENCH_SNAPSHOT.number
 
 
 def test_another_format_is_refused_in_one_line(
@@ -71,5 +72,6 @@ def test_another_format_is_refused_in_one_line(
     file.write_text(text.replace('"format": 1', '"format": 99'), "utf-8")
     assert main(["compare", str(file), str(file)]) == 2
     assert capsys.readouterr().err == (
-        f"npuforge: {file} has format 99; this npuforge reads format {snapshot.FORMAT}\n"
+        f"npuforge: {file} was written by another version of npuforge "
+        f"(snapshot of a benchmark 99, this one reads {BENCH_SNAPSHOT.number})\n"
     )

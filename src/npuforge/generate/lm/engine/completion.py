@@ -94,12 +94,11 @@ class Completion:
         the end) and the number of tokens that are taken back before it."""
         if self._pending:
             token = self._pending.popleft()
-            self.forced += 1
+            self.forced += token != self.vocabulary.end
         else:
             token = drawn
             self.drawn += 1
             if self.matcher is not None:
-                self.forced += self._has_one_choice()
                 self.matcher.consume_token(token)
         if token == self.vocabulary.end:
             return self._finish()
@@ -111,10 +110,6 @@ class Completion:
             self._begin_line()
         self._force()
         return token, 0
-
-    def _has_one_choice(self) -> bool:
-        mask = self.mask()
-        return mask is not None and int(np.count_nonzero(mask)) == 1
 
     def _finish(self) -> tuple[int | None, int]:
         if self.check is not None and self.check.end(self.vocabulary.text(self.tokens)):
@@ -158,3 +153,12 @@ class Completion:
             if not self.matcher.consume_token(token):
                 break
             self._pending.append(token)
+        if not self._pending and not self.matcher.is_stopped():
+            self._force_only_choice()
+
+    def _force_only_choice(self) -> None:
+        """Append the only token that the grammar allows, such as the end after a whole text."""
+        mask = self.mask()
+        choices = np.nonzero(mask)[0] if mask is not None else ()
+        if len(choices) == 1 and self.matcher.consume_token(int(choices[0])):
+            self._pending.append(int(choices[0]))
