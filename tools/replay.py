@@ -10,6 +10,7 @@ Exit status: 0 nothing changed, 1 something did or an item could not be recorded
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -97,4 +98,5 @@ def compare(asked: argparse.Namespace, request: Request) -> int:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # a checkout is removed then, too
     sys.exit(main())

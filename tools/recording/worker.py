@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Record items with the npuforge of one tree: the only file here that imports from that tree.
 
-`python worker.py TREE`, with PYTHONPATH at the tree's sources, reads a job a line on standard input
-and answers each with a line: the item's texts by path. Jobs and answers are JSON. The calls used
-are few, so that older and newer trees have them; where one moves, name both places here.
+`python worker.py TREE PYTHON`, with PYTHONPATH at the tree's sources, reads a job a line on its
+standard input. It answers each with a line: the item's texts by path. Jobs and answers are JSON.
+The calls used are few, so that older and newer trees have them. If one moves, name both places.
 """
 
 from __future__ import annotations
@@ -27,14 +27,12 @@ from npuforge.lower.formats import emit
 from npuforge.lower.tiling import compute_tiling
 from npuforge.plan import Plan
 from npuforge.plan import planner as planning
-from npuforge.sandbox import Sandbox
 from npuforge.spec.graph import Graph
 
 Texts = dict[str, str]
 _SOC = "910b2"
 _FORMAT = "msopgen"
 _UNSTEADY = ("seconds", "isolation")  # of a verdict: another run or machine says something else
-_CONFINES_FILES = ("bubblewrap", "landlock+seccomp")
 _WARM_UP = """\
 import torch
 
@@ -187,30 +185,29 @@ RECORDERS: Mapping[str, Callable[[Mapping[str, Any]], Texts]] = {
 }
 
 
-def refuse_strangers(tree: Path) -> None:
-    """Refuse to record with a package that is not the tree's."""
-    sources = tree / "src"
+def warm_up() -> None:
+    """Generate a module twice, and refuse to record where that fails.
+
+    The first module of a process is captured with as many threads as there are processors, all
+    others with one. Sums differ by that, so no item is the first.
+    """
+    with tempfile.TemporaryDirectory(prefix="replay-") as place:
+        module = Path(place) / "warm_up.py"
+        module.write_text(_WARM_UP, "utf-8")
+        for _ in range(2):
+            outcome = generate(module, soc=_SOC, tune_s=0)
+            if not outcome.verdict.ok:
+                sys.exit(f"x + 1 is not verified: {outcome.verdict.error}")
+
+
+def main(tree: Path, python: str) -> None:
+    sys.executable = python  # what sandboxed Python programs are run with
     used = Path(npuforge.__file__ or "").resolve()
-    if not used.is_relative_to(sources):
+    if not used.is_relative_to(tree.resolve() / "src"):
         sys.exit(f"{used} would be recorded instead of {tree}")
-    others = [place for place in sys.path if Path(place, "npuforge", "__init__.py").is_file()]
-    strangers = [place for place in others if Path(place).resolve() != sources]
-    means = Sandbox.detect().name
-    if strangers and means not in _CONFINES_FILES:
-        # Sandboxed processes look there first, and "seccomp" alone does not hide it from them.
-        sys.exit(f"{strangers[0]} would be taken for the tree where {means} isolates modules")
-
-
-def main(tree: Path) -> None:
-    refuse_strangers(tree.resolve())
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # whatever the tree prints is progress, and no answer
-    with tempfile.TemporaryDirectory(prefix="replay-") as place:
-        # The first module of a process is captured with as many threads as there are processors,
-        # all others with one. Sums differ by that, so none of ours is the first.
-        first = Path(place) / "warm_up.py"
-        first.write_text(_WARM_UP, "utf-8")
-        generate(first, soc=_SOC, tune_s=0)
+    warm_up()
     print("ready", file=answers, flush=True)
     for line in sys.stdin:
         job = json.loads(line)
@@ -222,4 +219,4 @@ def main(tree: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), sys.argv[2])
