@@ -33,7 +33,7 @@ from tools.recording.tree import CallError, checkout, resolve_revision  # noqa: 
 
 
 def parser() -> argparse.ArgumentParser:
-    """The command line."""
+    """Return the command line's parser."""
     parser = argparse.ArgumentParser(prog="replay.py", description=(__doc__ or "").split("\n")[0])
     commands = parser.add_subparsers(dest="command", required=True)
     record = commands.add_parser("record", help="Write a recording to a folder.")

@@ -25,7 +25,7 @@ _LIBRARIES = ("torch", "numpy")
 
 @cache
 def machine() -> dict[str, str]:
-    """What figures may depend on besides the source tree."""
+    """Return what figures may depend on besides the source tree."""
     return {
         "processor": _processor(),
         "python": platform.python_version(),

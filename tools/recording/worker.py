@@ -61,7 +61,7 @@ class RecordingPlanner:
 
 
 def record_module(job: Mapping[str, Any]) -> Texts:
-    """All that `npuforge generate` makes of a module when it has time for every variant."""
+    """Record what `npuforge generate` makes of a module when it has time for every variant."""
     planner = RecordingPlanner()
     texts: Texts = {}
     try:
@@ -81,7 +81,7 @@ def record_module(job: Mapping[str, Any]) -> Texts:
 
 
 def planned_texts(graph: Graph, plan: Plan) -> Texts:
-    """Every variant: its program, its AscendC, and its tiling at the sizes asked for."""
+    """Return every variant's program, its AscendC, and its tiling at the sizes asked for."""
     operands = [f"{o.role} {o.name}: source {o.source}, result {o.result}" for o in plan.operands]
     variants = [f"{number} {v.title}: {v.why}" for number, v in enumerate(plan.variants, 1)]
     texts = {"plan.txt": "\n".join([*variants, *operands, ""])}
@@ -100,7 +100,7 @@ def lowered_texts(
     launches: Mapping[str, Mapping[str, tuple[int, ...]]],
     attributes: Mapping[str, Mapping[str, Any]],
 ) -> Texts:
-    """The operator project of a program, and its tiling for the shapes of each launch."""
+    """Return the operator project of a program, and its tiling for the shapes of each launch."""
     try:
         lowered = lower(program, _SOC)
         texts = dict(emit(lowered, _FORMAT))
@@ -114,7 +114,7 @@ def lowered_texts(
 def tiling_text(
     lowered: Lowered, shapes: Mapping[str, tuple[int, ...]], attributes: Mapping[str, Any]
 ) -> str:
-    """What the host function decides for these shapes, a number a line."""
+    """Return the numbers that the host function decides for these shapes, one a line."""
     try:
         tiling = compute_tiling(lowered, shapes, attributes)
     except NpuforgeError as error:
@@ -127,7 +127,7 @@ def tiling_text(
 
 
 def record_program(job: Mapping[str, Any]) -> Texts:
-    """A tile program: its AscendC, and for each launch tiling, verdict and modelled time."""
+    """Record a tile program: its AscendC, and for each launch tiling, verdict and modelled time."""
     source = Path(job["file"]).read_text("utf-8")
     launches: dict[str, Any] = {f"tiling{n}": one for n, one in enumerate(job["launches"], 1)}
     shapes = {
@@ -153,12 +153,12 @@ def record_program(job: Mapping[str, Any]) -> Texts:
 
 
 def record_kernel(job: Mapping[str, Any]) -> Texts:
-    """An AscendC kernel of the tree's own: its verdict and its modelled time."""
+    """Record the verdict and the modelled time of an AscendC kernel of the tree's own."""
     return judged(Path(job["file"]), Path(job["launch"]), "")
 
 
 def judged(path: Path, launch: Path, suffix: str) -> Texts:
-    """What `npuforge check` and `profile` say."""
+    """Return the verdicts of `npuforge check` and `profile`."""
     texts: Texts = {}
     with tempfile.TemporaryDirectory(prefix="replay-") as place:
         for command in ("check", "profile"):
@@ -172,7 +172,7 @@ def judged(path: Path, launch: Path, suffix: str) -> Texts:
 
 
 def steady(verdict: str) -> str:
-    """A verdict without what another run or machine would say otherwise."""
+    """Return a verdict without the fields that differ between runs or machines."""
     entries = json.loads(verdict)
     kept = {name: value for name, value in entries.items() if name not in _UNSTEADY}
     return json.dumps(kept, indent=1) + "\n"
