@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Record what a source tree emits and how it judges, and compare two recordings (docs/replay.md).
 
