@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Record what a source tree emits and how it judges, and compare two recordings (docs/replay.md).
 
@@ -10,6 +11,7 @@ Exit status: 0 nothing changed, 1 something did or an item could not be recorded
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -32,7 +34,7 @@ from tools.recording.tree import CallError, checkout, resolve_revision  # noqa: 
 
 
 def parser() -> argparse.ArgumentParser:
-    """The command line."""
+    """Return the command line's parser."""
     parser = argparse.ArgumentParser(prog="replay.py", description=(__doc__ or "").split("\n")[0])
     commands = parser.add_subparsers(dest="command", required=True)
     record = commands.add_parser("record", help="Write a recording to a folder.")
@@ -97,4 +99,5 @@ def compare(asked: argparse.Namespace, request: Request) -> int:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # a checkout is removed then, too
     sys.exit(main())

@@ -4,10 +4,13 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 from pathlib import Path
 
+import numpy
 import pytest
 from tests.replay.trees import calls_of, make_tree
+from tools.recording.interpreter import interpreter_for
 from tools.recording.store import Store
 from tools.recording.tree import CallError, checkout, resolve_revision, source_digest
 from tools.replay import main
@@ -52,6 +55,20 @@ def test_trees_that_differ_in_one_emitted_constant_are_changed(
     )
     assert "-const int64_t bytes = 12288;" in said
     assert "+const int64_t bytes = 8192;" in said
+
+
+def test_sandboxed_programs_import_the_tree_and_the_libraries_of_here(tmp_path: Path) -> None:
+    tree = make_tree(tmp_path)
+    asked = "import npuforge, numpy; print(npuforge.__file__); print(numpy.__file__)"
+    with interpreter_for(tree) as python:
+        done = subprocess.run(
+            [python, "-I", "-c", asked], capture_output=True, text=True, check=True
+        )
+        assert Path(python).is_relative_to(sys.prefix)
+    own, library = done.stdout.splitlines()
+    assert Path(own).is_relative_to(tree)
+    assert library == numpy.__file__
+    assert not Path(python).exists()
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,7 @@ class Comparison:
 
     @property
     def changed(self) -> bool:
-        """Whether something is not the same, or was not recorded."""
+        """Tell whether an item changed or could not be recorded."""
         missing = self.first.missing or self.second.missing
         return bool(missing) or any(item.state == "changed" for item in self.items)
 
@@ -80,7 +80,7 @@ def compare_items(
 
 
 def _compared(texts: Texts, limited: bool, elsewhere: bool) -> Texts:
-    """What two recordings can have in common."""
+    """Return the texts that two recordings can have in common."""
     kept = dict(sorted(texts.items()))
     if limited:
         kept = {path: text for path, text in kept.items() if not path.startswith(_JUDGED)}

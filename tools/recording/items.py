@@ -51,7 +51,7 @@ def items_of(tree: Path, patterns: Sequence[str] = ()) -> list[Item]:
 
 
 def matches(name: str, patterns: Sequence[str]) -> bool:
-    """Whether an item is asked for: by any of the patterns, or because there are none."""
+    """Tell whether an item is asked for: a pattern matches, or there is none."""
     return not patterns or any(fnmatch(name, one) for one in patterns)
 
 

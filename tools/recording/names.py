@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether texts are equal when their own names are renamed: one to one in each file and function.
+"""Equality of texts whose own names are renamed, one to one in each file and function.
 
-Layout does not count, as lines are broken where names are longer. Comments may have renamed words.
+Layout does not count: lines with longer names are broken. Comments may have renamed words.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class _Renaming:
         return there == other and self.back.setdefault((scope, other), name) == name
 
     def renames(self, word: str, other: str) -> bool:
-        """Whether some scope has this renaming."""
+        """Tell whether some scope has this renaming."""
         return any(name == word and known == other for (_, name), known in self.there.items())
 
 

@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from tools.recording.interpreter import interpreter_for
 from tools.recording.items import Item
 from tools.recording.tree import CallError
 
@@ -30,9 +31,9 @@ class WorkerError(Exception):
 class Worker:
     """One process for a tree."""
 
-    def __init__(self, tree: Path) -> None:
+    def __init__(self, tree: Path, python: str) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-B", str(_WORKER), str(tree)],
+            [sys.executable, "-B", str(_WORKER), str(tree), python],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -97,7 +98,13 @@ class Worker:
 
 
 def record_items(tree: Path, items: Sequence[Item], jobs: int, done: Done) -> None:
-    """Record items with `jobs` workers; `done` is told each item's texts (None for a worker that
+    """Record items with `jobs` workers; what sandboxed programs run with is made for the tree."""
+    with interpreter_for(tree) as python:
+        _record_with(lambda: Worker(tree, python), items, jobs, done)
+
+
+def _record_with(start: Callable[[], Worker], items: Sequence[Item], jobs: int, done: Done) -> None:
+    """Let workers record, `jobs` at once; `done` is told each item's texts (None for a worker that
     ended), and the seconds it took, by the calling thread."""
     every: list[Worker] = []
     idle: list[Worker] = []
@@ -108,7 +115,7 @@ def record_items(tree: Path, items: Sequence[Item], jobs: int, done: Done) -> No
         with lock:
             worker = idle.pop() if idle else None
         if worker is None:
-            worker = Worker(tree)
+            worker = start()
             every.append(worker)
         yield worker  # one that ended is borrowed no more
         with lock:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Record a tree: what the store has is taken from it, the rest is recorded and kept there."""
+"""Record a tree: take items from the store, record the others and keep them there."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tools.recording.tree import check_tree, revision_of, source_digest
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """How to record: `fresh` ignores what the store has and keeps what is recorded."""
+    """Settings of a recording; `fresh` records again what the store has."""
 
     store: Store
     patterns: Sequence[str] = ()

@@ -8,15 +8,16 @@ import os
 import platform
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from tools.recording.items import Item
-from tools.recording.tree import digest_of
+from tools.recording.tree import CallError, digest_of
 
 Texts = Mapping[str, str]
 _WORKER = Path(__file__).with_name("worker.py")
@@ -25,13 +26,13 @@ _LIBRARIES = ("torch", "numpy")
 
 @cache
 def machine() -> dict[str, str]:
-    """What figures may depend on besides the source tree."""
+    """Return what figures may depend on besides the source tree."""
     return {
         "processor": _processor(),
         "python": platform.python_version(),
         "libc": " ".join(platform.libc_ver()),
         "compiler": _compiler(),
-        **{name: version(name) for name in _LIBRARIES},
+        **{name: _version(name) for name in _LIBRARIES},
     }
 
 
@@ -77,6 +78,14 @@ def item_key(item: Item, sources: str) -> str:
 def texts_digest(texts: Texts) -> str:
     """Return a digest of paths and texts."""
     return digest_of(part.encode() for pair in sorted(texts.items()) for part in pair)
+
+
+def _version(library: str) -> str:
+    try:
+        return version(library)
+    except PackageNotFoundError:
+        told = f"{sys.executable} has no {library}; run this with the Python of a .venv"
+        raise CallError(told) from None
 
 
 def _processor() -> str:

@@ -155,7 +155,7 @@ def _pieces(text: str) -> Iterator[Piece]:
 
 
 def _declares(pieces: Sequence[Piece], n: int) -> bool:
-    """Whether a word follows a type, or one of the words that declare: `int64_t tile = ...`."""
+    """Tell whether a word follows a type (`int64_t tile = ...`) or a word that declares."""
     if pieces[n].kind != "word" or n == 0 or n + 1 == len(pieces):
         return False
     before = pieces[n - 1]
@@ -170,7 +170,7 @@ def _declares(pieces: Sequence[Piece], n: int) -> bool:
 
 
 def _functions(pieces: Sequence[Piece]) -> list[int]:
-    """For every piece the function it belongs to, its parameters included, or the file."""
+    """Return each piece's function, to which its parameters belong, or the file."""
     regions = [FILE] * len(pieces)
     opened: list[int] = []  # of parentheses outside of functions
     last_list: tuple[int, int] | None = None
@@ -191,6 +191,6 @@ def _functions(pieces: Sequence[Piece]) -> list[int]:
 
 
 def _ends_list(pieces: Sequence[Piece], closed: int, brace: int) -> bool:
-    """Whether only `const` and the like are between a parameter list and a brace."""
+    """Tell whether at most `const` and the like stand between a parameter list and a brace."""
     between = pieces[closed + 1 : brace]
     return all(piece.text in ("const", "noexcept", "override") for piece in between)

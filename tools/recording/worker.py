@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Record items with the npuforge of one tree: the only file here that imports from that tree.
 
-`python worker.py TREE`, with PYTHONPATH at the tree's sources, reads a job a line on standard input
-and answers each with a line: the item's texts by path. Jobs and answers are JSON. The calls used
-are few, so that older and newer trees have them; where one moves, name both places here.
+`python worker.py TREE PYTHON`, with PYTHONPATH at the tree's sources, reads a job a line on its
+standard input. It answers each with a line: the item's texts by path. Jobs and answers are JSON.
+The calls used are few, so that older and newer trees have them. If one moves, name both places.
 """
 
 from __future__ import annotations
@@ -27,14 +27,12 @@ from npuforge.lower.formats import emit
 from npuforge.lower.tiling import compute_tiling
 from npuforge.plan import Plan
 from npuforge.plan import planner as planning
-from npuforge.sandbox import Sandbox
 from npuforge.spec.graph import Graph
 
 Texts = dict[str, str]
 _SOC = "910b2"
 _FORMAT = "msopgen"
 _UNSTEADY = ("seconds", "isolation")  # of a verdict: another run or machine says something else
-_CONFINES_FILES = ("bubblewrap", "landlock+seccomp")
 _WARM_UP = """\
 import torch
 
@@ -63,7 +61,7 @@ class RecordingPlanner:
 
 
 def record_module(job: Mapping[str, Any]) -> Texts:
-    """All that `npuforge generate` makes of a module when it has time for every variant."""
+    """Record what `npuforge generate` makes of a module when it has time for every variant."""
     planner = RecordingPlanner()
     texts: Texts = {}
     try:
@@ -83,7 +81,7 @@ def record_module(job: Mapping[str, Any]) -> Texts:
 
 
 def planned_texts(graph: Graph, plan: Plan) -> Texts:
-    """Every variant: its program, its AscendC, and its tiling at the sizes asked for."""
+    """Return every variant's program, its AscendC, and its tiling at the sizes asked for."""
     operands = [f"{o.role} {o.name}: source {o.source}, result {o.result}" for o in plan.operands]
     variants = [f"{number} {v.title}: {v.why}" for number, v in enumerate(plan.variants, 1)]
     texts = {"plan.txt": "\n".join([*variants, *operands, ""])}
@@ -102,7 +100,7 @@ def lowered_texts(
     launches: Mapping[str, Mapping[str, tuple[int, ...]]],
     attributes: Mapping[str, Mapping[str, Any]],
 ) -> Texts:
-    """The operator project of a program, and its tiling for the shapes of each launch."""
+    """Return the operator project of a program, and its tiling for the shapes of each launch."""
     try:
         lowered = lower(program, _SOC)
         texts = dict(emit(lowered, _FORMAT))
@@ -116,7 +114,7 @@ def lowered_texts(
 def tiling_text(
     lowered: Lowered, shapes: Mapping[str, tuple[int, ...]], attributes: Mapping[str, Any]
 ) -> str:
-    """What the host function decides for these shapes, a number a line."""
+    """Return the numbers that the host function decides for these shapes, one a line."""
     try:
         tiling = compute_tiling(lowered, shapes, attributes)
     except NpuforgeError as error:
@@ -129,7 +127,7 @@ def tiling_text(
 
 
 def record_program(job: Mapping[str, Any]) -> Texts:
-    """A tile program: its AscendC, and for each launch tiling, verdict and modelled time."""
+    """Record a tile program: its AscendC, and for each launch tiling, verdict and modelled time."""
     source = Path(job["file"]).read_text("utf-8")
     launches: dict[str, Any] = {f"tiling{n}": one for n, one in enumerate(job["launches"], 1)}
     shapes = {
@@ -155,12 +153,12 @@ def record_program(job: Mapping[str, Any]) -> Texts:
 
 
 def record_kernel(job: Mapping[str, Any]) -> Texts:
-    """An AscendC kernel of the tree's own: its verdict and its modelled time."""
+    """Record the verdict and the modelled time of an AscendC kernel of the tree's own."""
     return judged(Path(job["file"]), Path(job["launch"]), "")
 
 
 def judged(path: Path, launch: Path, suffix: str) -> Texts:
-    """What `npuforge check` and `profile` say."""
+    """Return the verdicts of `npuforge check` and `profile`."""
     texts: Texts = {}
     with tempfile.TemporaryDirectory(prefix="replay-") as place:
         for command in ("check", "profile"):
@@ -174,7 +172,7 @@ def judged(path: Path, launch: Path, suffix: str) -> Texts:
 
 
 def steady(verdict: str) -> str:
-    """A verdict without what another run or machine would say otherwise."""
+    """Return a verdict without the fields that differ between runs or machines."""
     entries = json.loads(verdict)
     kept = {name: value for name, value in entries.items() if name not in _UNSTEADY}
     return json.dumps(kept, indent=1) + "\n"
@@ -187,30 +185,29 @@ RECORDERS: Mapping[str, Callable[[Mapping[str, Any]], Texts]] = {
 }
 
 
-def refuse_strangers(tree: Path) -> None:
-    """Refuse to record with a package that is not the tree's."""
-    sources = tree / "src"
+def warm_up() -> None:
+    """Generate a module twice, and refuse to record where that fails.
+
+    The first module of a process is captured with as many threads as there are processors, all
+    others with one. Sums differ by that, so no item is the first.
+    """
+    with tempfile.TemporaryDirectory(prefix="replay-") as place:
+        module = Path(place) / "warm_up.py"
+        module.write_text(_WARM_UP, "utf-8")
+        for _ in range(2):
+            outcome = generate(module, soc=_SOC, tune_s=0)
+            if not outcome.verdict.ok:
+                sys.exit(f"x + 1 is not verified: {outcome.verdict.error}")
+
+
+def main(tree: Path, python: str) -> None:
+    sys.executable = python  # what sandboxed Python programs are run with
     used = Path(npuforge.__file__ or "").resolve()
-    if not used.is_relative_to(sources):
+    if not used.is_relative_to(tree.resolve() / "src"):
         sys.exit(f"{used} would be recorded instead of {tree}")
-    others = [place for place in sys.path if Path(place, "npuforge", "__init__.py").is_file()]
-    strangers = [place for place in others if Path(place).resolve() != sources]
-    means = Sandbox.detect().name
-    if strangers and means not in _CONFINES_FILES:
-        # Sandboxed processes look there first, and "seccomp" alone does not hide it from them.
-        sys.exit(f"{strangers[0]} would be taken for the tree where {means} isolates modules")
-
-
-def main(tree: Path) -> None:
-    refuse_strangers(tree.resolve())
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # whatever the tree prints is progress, and no answer
-    with tempfile.TemporaryDirectory(prefix="replay-") as place:
-        # The first module of a process is captured with as many threads as there are processors,
-        # all others with one. Sums differ by that, so none of ours is the first.
-        first = Path(place) / "warm_up.py"
-        first.write_text(_WARM_UP, "utf-8")
-        generate(first, soc=_SOC, tune_s=0)
+    warm_up()
     print("ready", file=answers, flush=True)
     for line in sys.stdin:
         job = json.loads(line)
@@ -222,4 +219,4 @@ def main(tree: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), sys.argv[2])
