@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+import signal
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import msgspec
@@ -13,6 +16,8 @@ from benchmarks.operators.recorder import Drawn, plain_result
 from benchmarks.operators.row import Operator
 from benchmarks.operators.structure import MOST_ELEMENTS, Dispatched, Frame
 from torch.utils._pytree import tree_leaves
+
+_MOST_SECONDS = 6.0  # of the processor, for two runs
 
 
 def examine(operator: Operator) -> Drawn | None:
@@ -28,7 +33,8 @@ def examine(operator: Operator) -> Drawn | None:
         ]
         bounded = msgspec.structs.replace(operator, inputs=inputs)
         try:
-            frame = _ran(bounded)
+            with _limited():
+                frame = _ran(bounded)
         except (IndexError, RuntimeError) as error:
             if bound == 0 or not any(word in str(error) for word in ("index", "out of", "bounds")):
                 return None
@@ -37,6 +43,21 @@ def examine(operator: Operator) -> Drawn | None:
             return None
         return Drawn(bounded, frame) if frame is not None and frame.refusal is None else None
     return None
+
+
+@contextmanager
+def _limited() -> Iterator[None]:
+    """Stop what takes longer than any vector operator: a text measure that is given tensors."""
+
+    def stop(_number: int, _frame: object) -> None:
+        raise TimeoutError
+
+    signal.signal(signal.SIGVTALRM, stop)
+    signal.setitimer(signal.ITIMER_VIRTUAL, _MOST_SECONDS)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
 
 
 def _bounds(operator: Operator) -> list[int]:
