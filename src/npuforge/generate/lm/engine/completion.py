@@ -153,12 +153,17 @@ class Completion:
             if not self.matcher.consume_token(token):
                 break
             self._pending.append(token)
-        if not self._pending and not self.matcher.is_stopped():
+        if not self._pending:
             self._force_only_choice()
 
     def _force_only_choice(self) -> None:
-        """Append the only token that the grammar allows, such as the end after a whole text."""
+        """Force the end after a whole text, or the only token that the grammar allows."""
+        if self.matcher.is_stopped():
+            self._pending.append(self.vocabulary.end)
+            return
         mask = self.mask()
-        choices = np.nonzero(mask)[0] if mask is not None else ()
+        if mask is None:
+            return
+        choices = np.flatnonzero(mask)
         if len(choices) == 1 and self.matcher.consume_token(int(choices[0])):
             self._pending.append(int(choices[0]))
