@@ -43,6 +43,15 @@ def test_a_prompt_has_the_graph_and_its_structure(problem: Problem) -> None:
     assert "return v" in asked.prompt[-1].content
 
 
+def test_an_element_type_that_kernels_lack_is_a_problem(tmp_path: Path) -> None:
+    path = tiny_suite.checkout(tmp_path)
+    (twice,) = (one for one in problems("npukernelbench", path) if one.task.place.name == "Twice")
+    table = twice.task.place / "validation" / "test_cases.csv"
+    table.write_text("case_id;shape;dtype\n0;[8, 64];float64\n")
+    (asked,) = prompts([twice])
+    assert "float64" in asked.problem
+
+
 def test_a_table_is_asked_by_its_largest_case_that_can_be_made(tmp_path: Path) -> None:
     path = tiny_suite.checkout(tmp_path)
     (twice,) = (one for one in problems("npukernelbench", path) if one.task.place.name == "Twice")

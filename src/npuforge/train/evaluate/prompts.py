@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from npuforge.errors import NpuforgeError
 from npuforge.generate.lm.prompt.canonical import canonical, conversation
+from npuforge.generate.written.signature import signature_of
 from npuforge.spec.graph import Graph
 from npuforge.train.dataset.record import JudgedBy
 from npuforge.train.evaluate.problems import Problem
@@ -65,6 +66,7 @@ def _prompt(problem: Problem) -> Prompt:
     try:
         with problem.opened() as module:
             graph, _ = canonical(module.graph)
+            signature_of(graph)  # refuses element types that kernels lack
             return Prompt(
                 suite=problem.suite,
                 name=task.name,
