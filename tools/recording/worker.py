@@ -32,7 +32,8 @@ from npuforge.spec.graph import Graph
 Texts = dict[str, str]
 _SOC = "910b2"
 _FORMAT = "msopgen"
-_UNSTEADY = ("seconds", "isolation")  # of a verdict: another run or machine says something else
+# Fields of a verdict that follow from the run, the machine, or the version of the file.
+_UNSTEADY = ("seconds", "isolation", "format")
 _WARM_UP = """\
 import torch
 

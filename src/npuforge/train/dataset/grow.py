@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Everything one random operator gives: planned, proven and timed, then taught in several ways.
+"""The records of one random operator, which is planned, verified and timed.
 
 Nothing is written down that did not run: programs are proven on the twin, faults are built and run,
 what is called slower was timed. Variants, of which there are many more, are interpreted, and so are
