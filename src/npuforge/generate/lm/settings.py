@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is said of the embedded model, as a run of a benchmark keeps it, and the writer of it."""
+"""The settings of the embedded model, as a run of a benchmark keeps them, and its strategy."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class EmbeddedSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """Which file, and how it is asked."""
+    """The file of the model, and the settings of its sampling."""
 
     model: str
     samples: int = 4

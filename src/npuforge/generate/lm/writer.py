@@ -164,7 +164,7 @@ def _refused(variant: Variant, what: str, told: Sequence[tuple[int | None, str]]
 
 
 def _count(drawn: Drawn, chosen: Chosen) -> str:
-    """How far the samples came."""
+    """Count the samples that ended, parsed, compiled and were verified."""
     built = [trial for trial in chosen.trials if trial.program is not None]
     compiled = sum(trial.program.build.ok for trial in built if trial.program is not None)
     wrong = sum(candidate.state == "wrong" for candidate in chosen.candidates)

@@ -48,7 +48,7 @@ def assemble(
 
 
 def held_out(structure: str) -> bool:
-    """Whether operators of this structure are for validation."""
+    """Return whether operators of this structure are for validation."""
     return int(structure, 16) % _HELD_OUT == 0
 
 
@@ -95,7 +95,7 @@ def _kept(parts: Iterable[Part], avoid: Collection[str], counts: Counts) -> Iter
 
 
 def _content(record: Record) -> bytes:
-    """What makes it the same record, wherever it comes from."""
+    """Return the content of a record, by which repetitions are found."""
     if isinstance(record, Chat):
         return msgspec.json.encode(record.messages)
     if isinstance(record, Preference):

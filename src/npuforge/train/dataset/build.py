@@ -28,7 +28,7 @@ Progress = Callable[[int, int], None]  # operators done, operators in all
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
-    """What the records of a folder follow from."""
+    """The settings that determine the records of a folder."""
 
     seed: int = 0
     soc: str = "910b2"

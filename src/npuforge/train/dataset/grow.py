@@ -105,7 +105,7 @@ def grow(
 
 
 def is_proven(seed: int, index: int, share: float) -> bool:
-    """Whether the operator of that number is among those that are proven: more of them where the
+    """Return whether the operator of that number is verified on the twin: more of them where the
     share is larger, and the same ones besides."""
     return random.Random(f"npuforge proof {seed} {index}").random() < share
 

@@ -69,7 +69,7 @@ def _traffic(graph: Graph) -> str:
 
 
 def _buffers(code: KernelCode) -> str:
-    """How many there are in memory of their own, and how many of these are filled while the one
+    """Count the buffers with memory of their own, and those of them that are filled while the one
     before is in use."""
     plans = [plan for name, plan in code.plan.buffers.items() if name not in code.plan.memory]
     twice = sum(plan.depth > 1 for plan in plans)

@@ -16,7 +16,7 @@ Source = Literal[
 
 
 class Origin(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a record comes from: the random operator of `seed` and `index`, and its structure."""
+    """The origin of a record: the random operator of `seed` and `index`, and its structure."""
 
     family: str = ""
     structure: str = ""
@@ -43,14 +43,14 @@ class Preference(msgspec.Struct, frozen=True, kw_only=True, tag="preference"):
 
 
 class JudgedBy(msgspec.Struct, frozen=True):
-    """What answers are judged by: the module's text, and the best time that is known."""
+    """The judge's material: the module's text, and the best time that is known."""
 
     module: str
     best_us: float | None
 
     @property
     def name(self) -> str:
-        """What the task is called: answers are found by it."""
+        """Return the name of the task, by which its completions are found."""
         return hashlib.sha256(self.module.encode()).hexdigest()[:16]
 
 

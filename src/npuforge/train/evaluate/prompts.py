@@ -22,7 +22,7 @@ TASKS = "tasks"  # the suite of a dataset's own tasks
 
 
 class Prompt(msgspec.Struct, frozen=True, kw_only=True):
-    """What a model is asked for a task; `problem` says why it cannot be asked."""
+    """The prompt for a task; `problem` says why there is none."""
 
     suite: str
     name: str

@@ -91,7 +91,7 @@ class _Source:
         return self.completion.is_over(self.sampling.most)
 
     def _ask(self) -> None:
-        """Have the server draw until the completion departs from what it drew."""
+        """Let the server draw until the completion departs from the drawn tokens."""
         self._stopped = self._finished = False
         completion, sampling = self.completion, self.sampling
         self.handle(

@@ -38,7 +38,7 @@ def stand_ins(graph: Graph) -> dict[float, float]:
 
 
 def shortened(number: float, numbers: Mapping[float, float]) -> float:
-    """What stands for a number of the graph."""
+    """Return the stand-in of a number of the graph, or the number itself."""
     return math.copysign(numbers.get(abs(number), abs(number)), number)
 
 
@@ -63,7 +63,7 @@ def put_back(program: str, numbers: Mapping[float, float]) -> str:
 
 
 def _is_long(number: float) -> bool:
-    """Whether decimals are more than a model copies."""
+    """Return whether a number has more decimals than a model copies."""
     _, _, decimals = repr(number).partition(".")
     return _LEAST <= number < _MOST and len(decimals) > _DECIMALS
 

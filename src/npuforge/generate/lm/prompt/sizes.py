@@ -55,7 +55,7 @@ def _fixed(sources: list[Source]) -> Iterator[tuple[int, tuple[str, int]]]:
 
 
 def _independent(graph: Graph, fixed: Mapping[int, object]) -> bool:
-    """Whether nothing follows from these numbers but themselves."""
+    """Return whether no other size follows from these numbers."""
     if any(node.word in _COUNTING for node in graph.nodes):
         return False
     types = {source.name: source.type for source in graph.sources}
@@ -73,7 +73,7 @@ def _independent(graph: Graph, fixed: Mapping[int, object]) -> bool:
 
 
 def _made(node: Node, types: Mapping[str, TensorType], fixed: Mapping[int, object]) -> bool:
-    """Whether an axis of a node has one of these numbers that its first operand has not."""
+    """Return whether an axis of a node has one of these numbers and its first operand lacks it."""
     before = types[next(node.reads())].extents
     return any(
         extent.isdigit() and int(extent) in fixed and extent != had
