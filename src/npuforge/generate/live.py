@@ -5,9 +5,7 @@ from __future__ import annotations
 
 import copy
 import inspect
-import tempfile
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from types import SimpleNamespace, TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +13,7 @@ import msgspec
 
 from npuforge.errors import UsageError
 from npuforge.sandbox import open_plain
+from npuforge.scratch import new_folder, remove
 from npuforge.spec.complex_pairs import paired
 from npuforge.spec.graph import Graph
 from npuforge.spec.session import Signature
@@ -41,8 +40,7 @@ class LiveModule:
         return live
 
     def _open(self, module: Any, name: str) -> None:
-        self._place = tempfile.TemporaryDirectory(prefix="npuforge-live-")
-        self.scratch = Path(self._place.name)
+        self.scratch = new_folder("live")
         self._name = name
         self._module = module
         self._captured: Any = None
@@ -57,7 +55,7 @@ class LiveModule:
                 self._captured, self._name, capture_worker.dispatched(self._module)
             )
         except Exception as error:  # whatever the caller's code does
-            self._place.cleanup()
+            remove(self.scratch)
             reason = capture_worker.reason(error)
             raise UsageError(f"{self._name} could not be captured: {reason}") from error
         return self
@@ -68,7 +66,7 @@ class LiveModule:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._place.cleanup()
+        remove(self.scratch)
 
     @property
     def graph(self) -> Graph:

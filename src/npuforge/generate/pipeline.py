@@ -7,7 +7,6 @@ built here.
 
 from __future__ import annotations
 
-import tempfile
 import time
 from collections.abc import Collection
 from dataclasses import dataclass, replace
@@ -23,6 +22,7 @@ from npuforge.generate.outcome import Outcome, Stage
 from npuforge.generate.reference import WORKER, ModuleProcess, References
 from npuforge.generate.workbench import Chosen, Workbench
 from npuforge.generate.writer import Writer
+from npuforge.scratch import new_folder, remove, scratch_folder
 from npuforge.soc.data import load_soc
 from npuforge.spec.session import ModuleSession
 from npuforge.twin.toolchain import Toolchain
@@ -52,9 +52,9 @@ def from_file(
     A module that dispatches one of the operations that are `refused` is refused at once.
     """
     started = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="npuforge-described-") as place:
+    with scratch_folder("described") as place:
         if file.suffix == ".toml":
-            file = _described(file, Path(place))
+            file = _described(file, place)
         with ModuleSession(file, then=WORKER, refused=refused) as session:
             text = file.read_text("utf-8", errors="replace")
             return from_process(session, text, writer, settings, observer, started=started)
@@ -91,15 +91,15 @@ def from_process(
     observer(StageDone("capture", seconds))
     cases = [*choose(graph), *writer.cases(graph, reference)]
     references = References(module, cases)
-    scratch = tempfile.TemporaryDirectory(prefix="npuforge-work-")
-    bench = Workbench(
-        graph, reference, cases, references, chip, settings.tune_s, observer, Path(scratch.name)
-    )
+    scratch = new_folder("work")
+    bench = Workbench(graph, reference, cases, references, chip, settings.tune_s, observer, scratch)
     bench.stages.append(Stage("capture", round(seconds, 3)))
     for name, value in graph.scalars.items():
         bench.notes.append(f"the argument {name} is fixed at {value}")
-    with scratch:
+    try:
         chosen = writer(bench)
+    finally:
+        remove(scratch)
     known = baseline(graph, chip)
     verdict = compared(_verdict(chosen, writer.name, chip), known)
     files: dict[str, str] = {}

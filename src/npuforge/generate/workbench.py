@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,6 +18,7 @@ from npuforge.generate.reference import References
 from npuforge.generate.stopwatch import in_full
 from npuforge.generate.tuning import Trial
 from npuforge.plan import Plan
+from npuforge.scratch import scratch_folder
 from npuforge.spec.graph import Graph
 from npuforge.twin.execute import RunResult
 
@@ -76,8 +76,8 @@ class Workbench:
     def time(self, trial: Trial, plan: Plan, proof: Proof) -> tuple[RunResult | None, bytes]:
         """The time at the given shapes, and its timeline; refused shapes fail the proof."""
         assert trial.program is not None
-        with self.stage("time"), tempfile.TemporaryDirectory(prefix="npuforge-trace-") as place:
-            trace = Path(place) / "trace.json"
+        with self.stage("time"), scratch_folder("trace") as place:
+            trace = place / "trace.json"
             try:
                 timed = in_full(trial.program, plan, self.graph, trace, self.references.given)
             except UsageError as error:

@@ -3,9 +3,7 @@
 
 from __future__ import annotations
 
-import tempfile
 from dataclasses import dataclass
-from pathlib import Path
 
 import msgspec
 
@@ -14,6 +12,7 @@ from npuforge.errors import NpuforgeError, UsageError
 from npuforge.knowledge.entry import Claim, Entry, Evidence
 from npuforge.knowledge.tile_verdict import TileJudge
 from npuforge.sandbox import Limits, Sandbox
+from npuforge.scratch import scratch_folder
 from npuforge.tile.source import TileError
 from npuforge.twin import launch_file
 from npuforge.twin.kernel import store_text
@@ -117,8 +116,8 @@ def short(verdict: Verdict) -> str:
 
 
 def _cases(entry: Entry) -> list[Case]:
-    with tempfile.TemporaryDirectory(prefix="npuforge-entry-") as folder:
-        path = Path(folder) / "launch.toml"
+    with scratch_folder("entry") as folder:
+        path = folder / "launch.toml"
         path.write_text(entry.launch, "utf-8")
         cases = launch_file.load(path)
     kernel = entry.language == "ascendc"

@@ -18,13 +18,13 @@ import select
 import socket
 import subprocess
 import sys
-import tempfile
 import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from npuforge.sandbox.python import NO_DEVICES
+from npuforge.scratch import new_folder, remove
 
 _MAIN = Path(__file__).with_name("preloaded_main.py")
 _ENVIRONMENT = {
@@ -41,8 +41,8 @@ class Preloaded:
 
     def __init__(self) -> None:
         self._channel, theirs = socket.socketpair()
-        self._place = tempfile.TemporaryDirectory(prefix="npuforge-preloaded-")
-        places = {"HOME": self._place.name, "TMPDIR": self._place.name}
+        self._place = new_folder("preloaded")
+        places = {"HOME": str(self._place), "TMPDIR": str(self._place)}
         with theirs:
             self._process = subprocess.Popen(
                 [sys.executable, "-I", "-B", _MAIN, str(theirs.fileno())],
@@ -74,7 +74,7 @@ class Preloaded:
     def close(self) -> None:
         self._channel.close()
         self._process.wait()
-        self._place.cleanup()
+        remove(self._place)
 
 
 class _Interpreters:

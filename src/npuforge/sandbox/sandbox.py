@@ -38,6 +38,7 @@ from npuforge.sandbox import layout, seccomp
 from npuforge.sandbox.limits import MIB, Completed, Limits
 from npuforge.sandbox.preloaded import INTERPRETERS
 from npuforge.sandbox.python import NO_DEVICES
+from npuforge.scratch import scratch_folder
 
 Means = Literal["bubblewrap", "landlock+seccomp", "seccomp", "rlimits only"]
 MEANS: tuple[Means, ...] = ("bubblewrap", "landlock+seccomp", "seccomp", "rlimits only")
@@ -116,9 +117,9 @@ class Sandbox:
         program = shutil.which("true", path=_PATH)
         if program is None:
             return False
-        with tempfile.TemporaryDirectory(prefix="npuforge-") as scratch:
+        with scratch_folder("work") as scratch:
             try:
-                done = self.run([program], scratch=Path(scratch), limits=Limits(wall_s=10))
+                done = self.run([program], scratch=scratch, limits=Limits(wall_s=10))
             except SandboxError:
                 return False
         return done.returncode == 0
@@ -149,8 +150,8 @@ class Sandbox:
         words[0] = _program(words[0])
         # A folder of its own beside the scratch folder, so that the command's temporary files
         # never mix with what the caller looks for there.
-        with tempfile.TemporaryDirectory(prefix="npuforge-tmp-") as private:
-            inside_tmp = "/tmp" if self.name == "bubblewrap" else private
+        with scratch_folder("tmp") as private:
+            inside_tmp = "/tmp" if self.name == "bubblewrap" else os.fspath(private)
             job: dict[str, Any] = {
                 "env": {
                     "PATH": _PATH,
@@ -175,7 +176,7 @@ class Sandbox:
             filtered = self._filter(limits)
             if self.name == "landlock+seccomp":
                 job["landlock"] = layout.landlock(
-                    self.landlock_version, readable, (scratch, *writable, Path(private))
+                    self.landlock_version, readable, (scratch, *writable, private)
                 )
             if self.name != "bubblewrap":
                 if filtered is not None:

@@ -8,7 +8,6 @@ leaves is read as data.
 from __future__ import annotations
 
 import sys
-import tempfile
 import threading
 import time
 from abc import ABC, abstractmethod
@@ -23,6 +22,7 @@ from npuforge.errors import NpuforgeError, UsageError
 from npuforge.files import write_whole
 from npuforge.sandbox import Completed, Limits, Sandbox, open_plain
 from npuforge.sandbox.python import PACKAGE_ROOT, interpreter
+from npuforge.scratch import new_folder, remove
 
 STOP = "stop.json"  # the process ends when it finds this
 _POLL_S = 0.005
@@ -37,10 +37,7 @@ class FolderProcess(ABC):
     def __init__(self, name: str, sandbox: Sandbox | None = None) -> None:
         self.name = name
         self._sandbox = sandbox or Sandbox.detect()
-        self._place = tempfile.TemporaryDirectory(
-            prefix="npuforge-module-", ignore_cleanup_errors=True
-        )
-        self.scratch = Path(self._place.name)
+        self.scratch = new_folder("module")
         self._done: Completed | NpuforgeError | None = None
         # A daemon: an interrupted caller ends at once, and the supervisor ends with it.
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -70,7 +67,7 @@ class FolderProcess(ABC):
         self.write(STOP, True)
         if kind is None or issubclass(kind, Exception):
             self._thread.join(timeout=2.0)
-        self._place.cleanup()
+        remove(self.scratch)
 
     def wait(self, name: str, limit: int) -> bytes:
         """The content of a file that the process leaves, once it is there."""

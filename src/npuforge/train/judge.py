@@ -14,8 +14,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, Self
 
 from npuforge.errors import UsageError
@@ -37,6 +35,7 @@ from npuforge.lower.compiler import Lowered, lower
 from npuforge.lower.on_twin import TwinProgram
 from npuforge.plan import Plan
 from npuforge.sandbox import Limits
+from npuforge.scratch import scratch_folder
 from npuforge.spec.graph import Graph
 from npuforge.spec.session import ModuleSession
 from npuforge.tile.source import TileError
@@ -194,8 +193,8 @@ class Bench:
 @contextmanager
 def locked_up(module: str) -> Iterator[ModuleProcess]:
     """The module of a text that may come from anywhere, in a sandbox."""
-    with TemporaryDirectory(prefix="npuforge-task-") as place:
-        file = Path(place) / f"{OPERATOR}.py"
+    with scratch_folder("task") as place:
+        file = place / f"{OPERATOR}.py"
         file.write_text(module, "utf-8")
         with ModuleSession(file, then=WORKER) as session:
             yield session

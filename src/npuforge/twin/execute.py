@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import tempfile
 import time
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,6 +14,7 @@ from npuforge import dtypes
 from npuforge.dtypes import AnyArray, HostTensor
 from npuforge.errors import UsageError
 from npuforge.sandbox import Completed, Limits, Sandbox
+from npuforge.scratch import scratch_folder
 from npuforge.soc.data import Soc, load_soc, write_constants
 from npuforge.twin import session_result
 from npuforge.twin.kernel import KernelBuild
@@ -166,8 +166,7 @@ class _Run:
         return replace(timed, timing_note=f"timed with data: {note}")
 
     def once(self, mode: Mode, seed: int = 1) -> _Outcome:
-        with tempfile.TemporaryDirectory(prefix="npuforge-run-") as folder:
-            scratch = Path(folder)
+        with scratch_folder("run") as scratch:
             plan = self._plan(scratch, mode, seed)
             (scratch / "plan.txt").write_text("".join(f"{line}\n" for line in plan), "utf-8")
             assert self.build.library is not None

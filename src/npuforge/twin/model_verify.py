@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import shutil
-import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -14,6 +13,7 @@ from typing import Any
 from npuforge.dtypes import HostTensor
 from npuforge.errors import UsageError
 from npuforge.sandbox import Sandbox
+from npuforge.scratch import scratch_folder
 from npuforge.soc.data import load_soc, write_constants
 from npuforge.twin import numerics, session_result
 from npuforge.twin.execute import Mode
@@ -68,8 +68,8 @@ def verify_model(
     reports: list[CaseReport] = []
     timings: list[TimingReport] = []
     if build.ok:
-        with tempfile.TemporaryDirectory(prefix="npuforge-task-") as folder:
-            wanted = _reference(task, Path(folder), trials, sandbox)
+        with scratch_folder("task") as folder:
+            wanted = _reference(task, folder, trials, sandbox)
             for step in steps:
                 mode: Mode = "time" if step == "time" else step
                 done, seen, given = run_candidate(
@@ -139,8 +139,7 @@ def run_candidate(
     build = answer.build()
     assert build.path is not None
     chip = load_soc(soc)
-    with tempfile.TemporaryDirectory(prefix="npuforge-model-") as folder:
-        scratch = Path(folder)
+    with scratch_folder("model") as scratch:
         shutil.copy(wanted / "init.pt", scratch)
         inputs = list(wanted.glob("inputs*.pt"))
         for path in inputs:

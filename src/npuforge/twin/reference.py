@@ -20,6 +20,7 @@ from npuforge.dtypes import HostTensor, encode
 from npuforge.errors import UsageError
 from npuforge.sandbox import GIB, Limits, Sandbox
 from npuforge.sandbox.python import interpreter
+from npuforge.scratch import scratch_folder
 from npuforge.twin import session_result
 from npuforge.twin.launch import TensorArgument
 
@@ -72,8 +73,7 @@ def _work(
     sandbox: Sandbox | None,
     folder: Path | None = None,
 ) -> list[np.ndarray[Any, Any]]:
-    with tempfile.TemporaryDirectory(prefix="npuforge-reference-") as place:
-        scratch = Path(place)
+    with scratch_folder("reference") as scratch:
         for number, (_, tensor) in enumerate(inputs):
             np.save(scratch / f"in{number}.npy", np.ascontiguousarray(tensor.data))
         described = {

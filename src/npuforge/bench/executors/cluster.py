@@ -10,7 +10,6 @@ from __future__ import annotations
 import importlib
 import io
 import tarfile
-import tempfile
 from collections.abc import Callable, Generator, Iterable
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ from npuforge.bench.codec import decode, encode
 from npuforge.bench.executors.process import Child
 from npuforge.bench.worker import Job
 from npuforge.errors import UsageError
+from npuforge.scratch import scratch_folder
 
 
 class RayExecutor:
@@ -65,8 +65,8 @@ class RayExecutor:
 def _on_node(text: bytes) -> tuple[bytes, bytes]:
     """On a machine of the cluster: the attempt, and what it left."""
     job = decode(text, Job)
-    with tempfile.TemporaryDirectory(prefix="npuforge-attempt-") as folder:
-        place = Path(folder) / "place"
+    with scratch_folder("attempt") as folder:
+        place = folder / "place"
         attempt = Child().run(msgspec.structs.replace(job, place=place))
         packed = io.BytesIO()
         with tarfile.open(fileobj=packed, mode="w:gz") as archive:

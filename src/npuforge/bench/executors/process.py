@@ -8,13 +8,13 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 from npuforge.bench.attempt import Attempt, State
 from npuforge.bench.codec import encode
 from npuforge.bench.worker import ATTEMPT, Job
 from npuforge.errors import NpuforgeError
+from npuforge.scratch import scratch_folder
 from npuforge.verdict import Verdict
 
 LOG = "log.txt"
@@ -31,8 +31,8 @@ class Child:
     def run(self, job: Job) -> Attempt:
         """The attempt; a crash and a time-out are results too."""
         _empty(job.place)
-        with tempfile.TemporaryDirectory(prefix="npuforge-job-") as folder:
-            file = Path(folder) / "job.json"
+        with scratch_folder("job") as folder:
+            file = folder / "job.json"
             file.write_bytes(encode(job))
             with (job.place / LOG).open("wb") as log:
                 timeout = self._wait([*_COMMAND, str(file)], log.fileno(), job.settings.limit_s)

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -23,6 +22,7 @@ from npuforge.bench.tables import spread
 from npuforge.bench.task import Task
 from npuforge.dtypes import HostTensor
 from npuforge.errors import UsageError
+from npuforge.scratch import scratch_folder
 from npuforge.spec.graph import Graph
 from npuforge.twin.sources.direct import total
 from npuforge.twin.sources.model_answer import ModelAnswer
@@ -82,14 +82,14 @@ class ModuleJudge:
         name = self.task.name
         groups = spread(range(self.groups or 0), self.settings.cases)
         wanted = checks(self.graph, self.protocol, groups)
-        with tempfile.TemporaryDirectory(prefix="npuforge-bench-") as folder:
+        with scratch_folder("bench") as folder:
             try:
                 references = compute(
                     self.file,
                     wanted,
                     self.graph,
                     self.protocol,
-                    Path(folder),
+                    folder,
                     state=source.takes_state,
                 )
             except UsageError as error:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import math
-import tempfile
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -24,6 +23,7 @@ from npuforge.generate.tuning import Trial, tune
 from npuforge.generate.workbench import Workbench
 from npuforge.generate.writer import Planner, Writer
 from npuforge.plan import Plan
+from npuforge.scratch import scratch_folder
 from npuforge.spec.graph import Graph
 from npuforge.spec.session import Signature
 
@@ -74,10 +74,8 @@ class RowWriter:
         text = f"{table.text.strip()}\n\n# Called with:\n{textwrap.indent(called, '# ')}"
         cases = [*choose(graph), *self.writer.cases(graph, text)]
         references = References(captured, cases)
-        with tempfile.TemporaryDirectory(prefix="npuforge-work-") as scratch:
-            bench = Workbench(
-                graph, text, cases, references, self.soc, math.inf, silent, Path(scratch)
-            )
+        with scratch_folder("work") as scratch:
+            bench = Workbench(graph, text, cases, references, self.soc, math.inf, silent, scratch)
             chosen = self.writer(bench)
         if chosen.winner is None or chosen.winner.program is None:
             told = tuple(d for trial in chosen.trials for d in trial.diagnostics)

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import json
 import shutil
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from npuforge.errors import UsageError
 from npuforge.sandbox import GIB, MIB, Limits, Sandbox
+from npuforge.scratch import scratch_folder
 from npuforge.soc import Soc, load_soc, write_constants
 from npuforge.twin.recipes import HOST_RUNNER
 from npuforge.twin.toolchain import Toolchain
@@ -49,8 +49,7 @@ def call(
         raise UsageError(f"no such host library: {library}")
     chip = load_soc(soc) if isinstance(soc, str) else soc
     runner = (toolchain or Toolchain.find()).runtime() / HOST_RUNNER
-    with tempfile.TemporaryDirectory(prefix="npuforge-") as folder:
-        scratch = Path(folder)
+    with scratch_folder("work") as scratch:
         write_constants(scratch / "soc.txt", chip)
         # A copy: the library's own folder then need not be shown to it.
         loaded = Path(shutil.copy(library, scratch / "host.so"))

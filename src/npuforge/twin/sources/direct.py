@@ -12,7 +12,6 @@ import os
 import re
 import shutil
 import sys
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -21,6 +20,7 @@ from typing import Any, Literal
 from npuforge.errors import UsageError
 from npuforge.sandbox import GIB, Completed, Limits, Sandbox
 from npuforge.sandbox.python import interpreter
+from npuforge.scratch import scratch_folder
 from npuforge.soc.data import Soc, load_soc, write_constants
 from npuforge.twin import session_result
 from npuforge.twin.execute import failure
@@ -140,7 +140,7 @@ class DirectProgram:
         chip = soc if isinstance(soc, Soc) else load_soc(soc)
         tools, sandbox = self.toolchain or Toolchain.find(), self.sandbox or Sandbox.detect()
         bounds = limits or _LIMITS
-        with tempfile.TemporaryDirectory(prefix="npuforge-direct-") as folder:
+        with scratch_folder("direct") as folder:
             scratch = Path(os.path.realpath(folder))
             work = scratch / "work"
             _copy(self.root, work)

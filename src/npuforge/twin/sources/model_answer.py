@@ -4,8 +4,6 @@
 from __future__ import annotations
 
 import re
-import shutil
-import tempfile
 import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -13,6 +11,7 @@ from pathlib import Path
 
 from npuforge.errors import UsageError
 from npuforge.sandbox import Sandbox
+from npuforge.scratch import new_folder, remove
 from npuforge.twin.kernel import lint_violations
 from npuforge.twin.rewrite import rewrite_launches
 from npuforge.twin.sources.answer_text import DirectAnswer, SixStrings
@@ -44,13 +43,13 @@ class ModelAnswer:
         """The answer in a `.py` or `.txt` file (six strings) or a `.json` file (direct launch)."""
         if path.suffix not in SUFFIXES:
             raise UsageError(f"{path.name}: answers end in {', '.join(SUFFIXES)}")
-        root = Path(tempfile.mkdtemp(prefix="npuforge-answer-")).resolve()
+        root = new_folder("answer").resolve()
         try:
             answer = _direct(path, root) if path.suffix == ".json" else _six(path, root, soc)
         except BaseException:
-            shutil.rmtree(root, ignore_errors=True)
+            remove(root)
             raise
-        weakref.finalize(answer, shutil.rmtree, root, ignore_errors=True)
+        weakref.finalize(answer, remove, root)
         return answer
 
     @property

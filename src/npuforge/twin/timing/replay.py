@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import json
 import subprocess
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 from npuforge.errors import ToolchainError, UsageError
+from npuforge.scratch import scratch_folder
 from npuforge.soc import Soc, write_constants
 from npuforge.twin.recipes import CPP_ROOT, RUNTIME_LIBRARY
 from npuforge.twin.timing.records import Stream, write_recording
@@ -46,9 +46,9 @@ def replay(
     trace_cores: int = 4,
 ) -> dict[str, Any]:
     """The simulator's summary of `streams` on `soc` (the JSON of `write_summary`)."""
-    with tempfile.TemporaryDirectory() as scratch:
-        constants = Path(scratch) / "constants"
-        recording = Path(scratch) / "recording"
+    with scratch_folder("work") as scratch:
+        constants = scratch / "constants"
+        recording = scratch / "recording"
         write_constants(constants, soc)
         write_recording(recording, streams, op_names)
         command = [str(tool), str(constants), str(recording), "--type", kind, "--l2", l2]

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,6 +23,7 @@ from npuforge.eager import Baseline, baseline
 from npuforge.errors import UsageError
 from npuforge.sandbox import GIB, Limits, open_plain
 from npuforge.sandbox.python import PACKAGE_ROOT
+from npuforge.scratch import scratch_folder
 from npuforge.spec.graph import EagerOp, Graph
 from npuforge.spec.session import operator_name as graph_name
 from npuforge.twin.sources.operator import OperatorSource
@@ -86,9 +86,9 @@ class AnswerJudge:
         except UsageError as error:
             sample.compiled, sample.problem = False, str(error)
             return sample
-        with tempfile.TemporaryDirectory(prefix="npuforge-answer-") as work:
-            binding = self._binding(Path(work))
-            done, lines = self._run(Path(work) / "scratch", binding, operators, rows)
+        with scratch_folder("answer") as work:
+            binding = self._binding(work)
+            done, lines = self._run(work / "scratch", binding, operators, rows)
         _judged(sample, source.kernel_diagnostics(), rows, lines, done, self._baseline)
         found = _cheats(lines, len(rows)) if sample.precise else []
         if found and self.reference:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import signal
-import tempfile
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -23,6 +22,7 @@ from npuforge.generate.lm.engine.completion import Completion
 from npuforge.generate.lm.engine.drawing import draw
 from npuforge.generate.lm.engine.model import ModelFile
 from npuforge.generate.lm.engine.sampling import Drawn, Sample, Sampling, Watch
+from npuforge.scratch import scratch_folder
 
 _BLOCK = 256  # a context is a multiple of so many tokens
 
@@ -85,7 +85,7 @@ class LlamaEngine:
             return
         llama = library()
         self._server = None
-        place = self._held.enter_context(tempfile.TemporaryDirectory(prefix="npuforge-lm-"))
+        place = self._held.enter_context(scratch_folder("lm"))
         wanted = llama.CommonParams()
         wanted.model.path = str(self.model.path)
         # The library insists on listening: on a socket that only this user can reach.
