@@ -462,6 +462,16 @@ def test_elements_without_a_plan_are_named(dtype: torch.dtype) -> None:
         plan(graph)
 
 
+def test_a_chain_that_is_too_long_is_refused_in_one_line() -> None:
+    def repeated(x: Any) -> Any:
+        for _ in range(400):
+            x = torch.sin(x)
+        return x[1:]
+
+    with pytest.raises(PlanError, match="operations, too many of which"):
+        plan(captured(module_of(repeated), [normal(4, 8)]), most=1)
+
+
 def test_an_operator_may_be_named_like_its_second_kernel() -> None:
     def both_ways(x: Any) -> Any:
         return torch.softmax(torch.softmax(x, 0), 1)

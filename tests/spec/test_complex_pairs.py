@@ -67,3 +67,11 @@ def test_a_graph_has_the_parts_of_its_complex_tensors() -> None:
 def test_what_is_not_known_of_complex_numbers_is_refused_by_their_type() -> None:
     with pytest.raises(UsageError, match="complex64"):
         generate(Applied(lambda x, y: torch.exp(x) * y), [_complex(4), _complex(4)], name="exp")
+
+
+def test_products_of_double_precision_complex_numbers_are_refused() -> None:
+    def scaled(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        return x * y.real.double()
+
+    with pytest.raises(UsageError, match="no plan"):
+        generate(Applied(scaled), [_complex(4), _complex(4)], name="scaled")

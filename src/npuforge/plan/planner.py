@@ -388,8 +388,20 @@ _FEW = 32
 
 
 def plan(graph: Graph, soc: str = "910b2", *, most: int | None = None) -> Plan:
-    """Programs for the graph, the favourite first, `most` of them or all; `PlanError` says what
-    cannot be planned and why."""
+    """Return programs for the graph, the favourite first, `most` of them or all.
+
+    `PlanError` says what cannot be planned and why.
+    """
+    try:
+        return _planned(graph, soc, most)
+    except RecursionError:
+        raise PlanError(
+            f"the module is {len(graph.nodes)} operations, too many of which depend on one another "
+            "in a chain; loops over positions are unrolled when they are captured"
+        ) from None
+
+
+def _planned(graph: Graph, soc: str, most: int | None) -> Plan:
     variants: list[Variant] = []
     largest = max((math.prod(source.type.shape) for source in graph.sources), default=1)
     cores = int(chip_constants(soc)["cores"])

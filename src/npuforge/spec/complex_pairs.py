@@ -121,7 +121,7 @@ class _Paired:
                 raise _UnknownError(node.op)
 
     def each(self, node: Node) -> None:
-        kind = replace(node.type, dtype=PARTS[node.type.dtype])
+        kind = _part_type(node)
         parts = [
             self.put(
                 f"{node.name}_{name}",
@@ -161,9 +161,16 @@ class _Paired:
         return f"{name}_pair"
 
 
+def _part_type(node: Node) -> TensorType:
+    """Return the type of one part of a node's complex result."""
+    if node.type.dtype not in PARTS:
+        raise _UnknownError(node.op)
+    return replace(node.type, dtype=PARTS[node.type.dtype])
+
+
 def _mul(made: _Paired, node: Node) -> None:
     """(a + bi) (c + di) = ac - bd + (ad + bc) i; a real factor goes to both parts."""
-    kind = replace(node.type, dtype=PARTS[node.type.dtype])
+    kind = _part_type(node)
     left, right = node.args
     first, second = (
         made.pairs.get(one.ref) if isinstance(one, Ref) else None for one in (left, right)
@@ -187,7 +194,7 @@ def _mul(made: _Paired, node: Node) -> None:
 
 def _full(made: _Paired, node: Node) -> None:
     """A real number everywhere, and nothing."""
-    kind = replace(node.type, dtype=PARTS[node.type.dtype])
+    kind = _part_type(node)
     named = {**node.kwargs, "dtype": kind.dtype}
     size, number = node.args
     if not isinstance(number, int | float):
