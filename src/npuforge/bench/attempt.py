@@ -8,6 +8,7 @@ from typing import Literal
 
 import msgspec
 
+from npuforge.bench.task import Task
 from npuforge.errors import UsageError
 from npuforge.verdict import Verdict
 
@@ -30,8 +31,9 @@ class Attempt:
     """`verdict.correct` is both judgements and no cheat; None where nothing was judged.
 
     `published` is the suite's own check, `strict` ours. `reason` says in a line why there was no
-    success. `scores` are the suite's own figures (accuracy, HAP...). `files` names what was left in
-    the attempt's folder, by what it is: answer, trace, log.
+    success. `lost` counts workers of a cluster that died with the attempt before it ended.
+    `scores` are the suite's own figures (accuracy, HAP...). `files` names what was left in the
+    attempt's folder, by what it is: answer, trace, log.
     """
 
     task: str
@@ -45,12 +47,19 @@ class Attempt:
     scores: dict[str, float | None] = field(default_factory=dict)
     tokens: int | None = None
     files: dict[str, str] = field(default_factory=dict)
+    lost: int = 0
 
     @property
     def passed(self) -> bool:
         """Compiled, right by both judgements, and no cheat."""
         right = self.verdict.correct is True and self.verdict.ok
         return self.state == "judged" and right and not self.cheats
+
+    @staticmethod
+    def ended_early(task: Task, sample: int, state: State, reason: str) -> Attempt:
+        """Return the attempt of a process that ended without leaving one."""
+        verdict = Verdict(task.name, task.category, task.level, error=reason)
+        return Attempt(task.name, sample, state, verdict, reason=reason)
 
     def to_json(self) -> bytes:
         return msgspec.json.encode(self)

@@ -21,11 +21,11 @@ import msgspec
 from npuforge.bench.attempt import Attempt
 from npuforge.bench.codec import decode
 from npuforge.bench.settings import Settings
+from npuforge.bench.suite import Suite
 from npuforge.bench.suites import open_suite
 from npuforge.bench.task import Task
-from npuforge.errors import NpuforgeError
+from npuforge.errors import NpuforgeError, UsageError
 from npuforge.files import write_whole
-from npuforge.verdict import Verdict
 
 ATTEMPT = "attempt.json"
 
@@ -42,17 +42,11 @@ class Job(msgspec.Struct, frozen=True):
 def attempt(job: Job) -> Attempt:
     """Make it; bad input is that attempt's result."""
     started = time.monotonic()
-    suite = open_suite(job.settings)
     try:
-        found = suite.attempt(job.task, job.sample, job.place)
+        suite = open_suite(job.settings)
+        found = suite.attempt(_task(suite, job.task.name), job.sample, job.place)
     except NpuforgeError as error:
-        found = Attempt(
-            job.task.name,
-            job.sample,
-            "crashed",
-            Verdict(job.task.name, error=str(error)),
-            reason=str(error),
-        )
+        found = Attempt.ended_early(job.task, job.sample, "crashed", str(error))
     verdict = replace(
         found.verdict,
         category=job.task.category,
@@ -62,6 +56,14 @@ def attempt(job: Job) -> Attempt:
         seconds=round(time.monotonic() - started, 3),
     )
     return replace(found, verdict=verdict)
+
+
+def _task(suite: Suite, name: str) -> Task:
+    """Find the task on this machine, whose checkout may lie elsewhere than the runner's."""
+    for task in suite.tasks():
+        if task.name == name:
+            return task
+    raise UsageError(f"the checkout has no task {name} on this machine")
 
 
 def _end_with_parent() -> None:

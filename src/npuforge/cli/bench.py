@@ -110,6 +110,11 @@ def _choice(*names: str) -> click.Choice[str]:
     show_default=True,
     help="Where attempts are made: here, or on a Ray cluster.",
 )
+@click.option(
+    "--on-nodes",
+    metavar="PATH",
+    help="With ray: the checkout's path on each node ('$HOME/suite'); else it is sent.",
+)
 @click.option("--out", type=click.Path(path_type=Path), help="The run's folder.")
 @click.option(
     "--resume", is_flag=True, help="Go on with the last run (or that in --out) if there is one."
@@ -145,6 +150,7 @@ def bench(
     suite: str,
     jobs: int,
     executor: str,
+    on_nodes: str | None,
     out: Path | None,
     resume: bool,
     quiet: bool,
@@ -178,7 +184,7 @@ def bench(
     if begun is not None:
         with Store(begun, writing=True) as store:
             _same(context, suite, store.settings, fields)
-            return _run(store, make(executor, jobs), quiet, ending)
+            return _run(store, make(executor, jobs, on_nodes), quiet, ending)
     writes = fields["strategy"] if fields["answers"] is None else None
     settings = Settings(
         suite=suite,
@@ -189,7 +195,7 @@ def bench(
     chosen = (settings.tasks, settings.categories, settings.levels)
     found = selected(open_suite(settings).tasks(), *chosen)
     with Store.create(out or folders.new(suite), settings, found) as store:
-        return _run(store, make(executor, jobs), quiet, ending)
+        return _run(store, make(executor, jobs, on_nodes), quiet, ending)
 
 
 def _same(context: click.Context, suite: str, stored: Settings, fields: dict[str, Any]) -> None:

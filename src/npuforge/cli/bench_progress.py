@@ -81,6 +81,8 @@ def line(attempt: Attempt) -> str:
         parts.append(f"{verdict.time_us:.2f} us")
     if verdict.speedup is not None:
         parts.append(f"{verdict.speedup:.2f}x of eager ({verdict.baseline_source})")
+    if attempt.lost:
+        parts.append(f"lost {attempt.lost} times with its worker")
     if attempt.reason:
         parts.append(escape(attempt.reason))
     if verdict.seconds is not None:

@@ -19,8 +19,13 @@ class Executor(Protocol):
     def run(self, jobs: Iterable[Job], started: Callable[[Job], None]) -> Generator[Attempt]: ...
 
 
-def make(name: str, count: int) -> Executor:
-    """The executor of that name, for `count` attempts at once."""
+def make(name: str, count: int, on_nodes: str | None = None) -> Executor:
+    """Return the executor of that name, for `count` attempts at once.
+
+    `on_nodes` is the checkout's path on each node of a cluster; by default it is sent.
+    """
+    if on_nodes is not None and name != "ray":
+        raise UsageError("--on-nodes goes with --executor ray")
     if name == "local":
         from npuforge.bench.executors.local import LocalExecutor  # noqa: PLC0415
 
@@ -28,5 +33,5 @@ def make(name: str, count: int) -> Executor:
     if name == "ray":
         from npuforge.bench.executors.cluster import RayExecutor  # noqa: PLC0415 (optional)
 
-        return RayExecutor(count)
+        return RayExecutor(count, on_nodes)
     raise UsageError(f"no executor {name!r}; executors: {', '.join(NAMES)}")

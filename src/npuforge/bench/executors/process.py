@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from npuforge.bench.attempt import Attempt, State
@@ -15,7 +16,6 @@ from npuforge.bench.codec import encode
 from npuforge.bench.worker import ATTEMPT, Job
 from npuforge.errors import NpuforgeError
 from npuforge.scratch import scratch_folder
-from npuforge.verdict import Verdict
 
 LOG = "log.txt"
 _COMMAND = (sys.executable, "-m", "npuforge.bench.worker")
@@ -80,8 +80,8 @@ def _empty(place: Path) -> None:
 
 
 def _ended(job: Job, state: State, reason: str) -> Attempt:
-    verdict = Verdict(job.task.name, job.task.category, job.task.level, error=reason)
-    return Attempt(job.task.name, job.sample, state, verdict, reason=reason, files={"log": LOG})
+    attempt = Attempt.ended_early(job.task, job.sample, state, reason)
+    return replace(attempt, files={"log": LOG})
 
 
 def _last_line(log: Path) -> str:

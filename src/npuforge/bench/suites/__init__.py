@@ -20,6 +20,7 @@ _MODULES = {
     "cannbench": "npuforge.bench.suites.cannbench",
 }
 NAMES = tuple(_MODULES)
+_OWN = {"forge"}  # lies in this package
 
 
 def open_suite(settings: Settings) -> Suite:
@@ -28,6 +29,11 @@ def open_suite(settings: Settings) -> Suite:
         raise UsageError(f"no suite {settings.suite!r}; suites: {', '.join(NAMES)}")
     suite: Suite = importlib.import_module(_MODULES[settings.suite]).open_suite(settings)
     return suite
+
+
+def needs_checkout(settings: Settings) -> bool:
+    """Return whether the suite is a public one, of which the user has a copy."""
+    return settings.suite not in _OWN
 
 
 def checkout(settings: Settings) -> Path:
