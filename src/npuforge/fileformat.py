@@ -49,8 +49,10 @@ class FileFormat:
         try:
             self.check(number_of(text), file)
             return msgspec.json.decode(text, type=form)
-        except msgspec.DecodeError as error:
+        except (msgspec.DecodeError, UnicodeError) as error:
             raise UsageError(f"{file} is no {self.kind}: {error}") from error
+        except RecursionError:
+            raise UsageError(f"{file} is no {self.kind}: it is nested too deeply") from None
 
 
 def number_of(text: bytes | str) -> int:
