@@ -69,7 +69,7 @@ DATASET_FOLDER = FileFormat("dataset folder", 1, oldest=1)
 RECORD = FileFormat("record", 1, oldest=0)
 TRAINING_RUN = FileFormat("training run", 1, oldest=0)
 KNOWLEDGE_STORE = FileFormat("store of knowledge", 1, oldest=1)
-BUILD_CACHE = FileFormat("build cache", 1, oldest=0)
+BUILD_CACHE = FileFormat("build cache", 2, oldest=2)
 
 FORMATS = (
     VERDICT, BENCH_FOLDER, BENCH_JSON, BENCH_SNAPSHOT, RECORDING, DATASET_FOLDER, RECORD,

@@ -46,6 +46,7 @@ Progress = Callable[[str, int, int], None]  # what is being built, steps done, s
 
 _RUNTIME_LIMITS = replace(BUILD_LIMITS, cpu_s=900, wall_s=1200)
 _RUNTIME_JOBS = 2
+_PRECOMPILED = frozenset({"first.h.gch", "first.h.pch"})  # large, and read by the compiler alone
 _SOURCE_SUFFIXES = (".h", ".hpp", ".hh", ".inc", ".cpp", ".cc", ".cxx", ".c", ".asc")
 
 
@@ -90,7 +91,7 @@ class Toolchain:
     def runtime(self, progress: Progress | None = None) -> Path:
         """The folder with the runtime library and the runner, built on first use."""
         with self._lock:
-            if self._runtime is None:
+            if self._runtime is None or not self.cache.intact(self._runtime):
                 self._runtime = self._build_runtime(progress or (lambda *_: None))
             return self._runtime
 
@@ -244,7 +245,7 @@ class Toolchain:
         clang = self.compiler.family == "clang"
         flags = [*recipe.compile, *family_flags(self.compiler), *self._includes(recipe)]
         key = self._key("header", *flags, self._header_digest(recipe))
-        entry = self.cache.find(key, self.cpp_root)
+        entry = self.cache.find(key, self.cpp_root, unread=_PRECOMPILED)
         if entry is None:
             with self.cache.lock(key):
                 entry = self.cache.find(key, self.cpp_root)
@@ -327,6 +328,8 @@ class Toolchain:
         entry = self.cache.find(key, project)
         if entry is not None:
             return _Step(entry, cached=True)
+        if precompiled is not None and not self.cache.intact(precompiled.parent):
+            precompiled = self._precompiled(recipe, sandbox)
         with self.cache.lock(key), self.cache.workspace() as made:
             entry = self.cache.find(key, project)
             if entry is not None:
@@ -402,7 +405,7 @@ class Toolchain:
             store = [self.cache.root / "zig"]
             store[0].mkdir(parents=True, exist_ok=True)
             env |= {"ZIG_GLOBAL_CACHE_DIR": str(store[0]), "ZIG_LOCAL_CACHE_DIR": str(store[0])}
-        return sandbox.run(
+        done = sandbox.run(
             command,
             scratch=scratch,
             readable=[self.cpp_root, *self.compiler.readable, *readable],
@@ -410,6 +413,9 @@ class Toolchain:
             limits=limits,
             env=env,
         )
+        if done.returncode != 0:
+            self.cache.check_room()
+        return done
 
     def _includes(self, recipe: Recipe) -> list[str]:
         folders = [self.cpp_root / folder for folder in recipe.folders]
