@@ -61,6 +61,7 @@ def number_of(text: bytes | str) -> int:
 
 
 VERDICT = FileFormat("verdict", 1, oldest=0)
+RESULT_FOLDER = FileFormat("folder of results", 1, oldest=1)
 BENCH_FOLDER = FileFormat("benchmark run", 1, oldest=1)
 BENCH_JSON = FileFormat("result of bench --json", 1, oldest=0)
 BENCH_SNAPSHOT = FileFormat("snapshot of a benchmark", 1, oldest=1)
@@ -72,6 +73,6 @@ KNOWLEDGE_STORE = FileFormat("store of knowledge", 1, oldest=1)
 BUILD_CACHE = FileFormat("build cache", 2, oldest=2)
 
 FORMATS = (
-    VERDICT, BENCH_FOLDER, BENCH_JSON, BENCH_SNAPSHOT, RECORDING, DATASET_FOLDER, RECORD,
-    TRAINING_RUN, KNOWLEDGE_STORE, BUILD_CACHE,
+    VERDICT, RESULT_FOLDER, BENCH_FOLDER, BENCH_JSON, BENCH_SNAPSHOT, RECORDING, DATASET_FOLDER,
+    RECORD, TRAINING_RUN, KNOWLEDGE_STORE, BUILD_CACHE,
 )  # fmt: skip

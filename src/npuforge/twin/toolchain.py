@@ -216,27 +216,33 @@ class Toolchain:
         if host_runner in built:
             steps.append((HOST_RUNNER, [built[host_runner]], ["-rdynamic", *common]))
         key = self._key("runtime", *(f"{step}" for step in steps))
-        with self.cache.lock(key):
-            entry = self.cache.find(key, self.cpp_root)
-            if entry is None:
-                with self.cache.workspace() as made:
-                    for output, objects, flags in steps:
-                        command = [*self.compiler.command, "-o", output, *map(str, objects), *flags]
-                        done_link = self._invoke(
-                            command,
-                            made,
-                            [path.parent for path in objects],
-                            sandbox,
-                            _RUNTIME_LIMITS,
-                        )
-                        _make_executable(made / output)
-                        self._must(_outcome(done_link, made), f"cannot link {output}")
-                    entry = self.cache.store(key, made, (), self.cpp_root)
+        entry = self.cache.find(key, self.cpp_root)
+        if entry is None:
+            with self.cache.lock(key):
+                entry = self.cache.find(key, self.cpp_root) or self._linked(key, steps, sandbox)
         progress("runtime", total, total)
         return entry
 
-    def _precompiled(self, recipe: Recipe, sandbox: Sandbox) -> Path | None:
-        """The precompiled header to name to the compiler, where there is one and it works."""
+    def _linked(
+        self, key: str, steps: Sequence[tuple[str, list[Path], list[str]]], sandbox: Sandbox
+    ) -> Path:
+        """Link the runtime's library and programs into one entry."""
+        with self.cache.workspace() as made:
+            for output, objects, flags in steps:
+                command = [*self.compiler.command, "-o", output, *map(str, objects), *flags]
+                folders = [path.parent for path in objects]
+                done = self._invoke(command, made, folders, sandbox, _RUNTIME_LIMITS)
+                _make_executable(made / output)
+                self._must(_outcome(done, made), f"cannot link {output}")
+            return self.cache.store(key, made, (), self.cpp_root)
+
+    def _precompiled(
+        self, recipe: Recipe, sandbox: Sandbox, unread: frozenset[str] = _PRECOMPILED
+    ) -> Path | None:
+        """Return the precompiled header to name to the compiler; None if there is none that works.
+
+        It is large: its content, where `unread` names it, is looked at only when it is used.
+        """
         if recipe.precompiled is None or self.compiler.zig:
             return None
         header = self.cpp_root / recipe.precompiled
@@ -245,7 +251,7 @@ class Toolchain:
         clang = self.compiler.family == "clang"
         flags = [*recipe.compile, *family_flags(self.compiler), *self._includes(recipe)]
         key = self._key("header", *flags, self._header_digest(recipe))
-        entry = self.cache.find(key, self.cpp_root, unread=_PRECOMPILED)
+        entry = self.cache.find(key, self.cpp_root, unread=unread)
         if entry is None:
             with self.cache.lock(key):
                 entry = self.cache.find(key, self.cpp_root)
@@ -329,7 +335,7 @@ class Toolchain:
         if entry is not None:
             return _Step(entry, cached=True)
         if precompiled is not None and not self.cache.intact(precompiled.parent):
-            precompiled = self._precompiled(recipe, sandbox)
+            precompiled = self._precompiled(recipe, sandbox, unread=frozenset())
         with self.cache.lock(key), self.cache.workspace() as made:
             entry = self.cache.find(key, project)
             if entry is not None:
