@@ -25,7 +25,7 @@ from npuforge.models.exchange import Message, Reply, Request
 from npuforge.train import runs
 from npuforge.train.dataset import build
 from npuforge.train.records import Chat, read
-from npuforge.twin.cache import Cache
+from npuforge.twin.cache import Cache, digest
 from npuforge.verdict import Verdict, json_schema
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -214,12 +214,10 @@ def test_build_cache(tmp_path: Path) -> None:
     with cache.workspace() as made:
         entry = cache.store("0123", made, [source], tmp_path)
     assert cache.find("0123", tmp_path) == entry
-    listing = entry / "dependencies.json"
-    text = listing.read_text()
-    listing.write_text(renumbered(text, None))
-    assert cache.find("0123", tmp_path) == entry
-    listing.write_text(renumbered(text, 2))
-    entry.rename(entry.with_name("other"))  # entries are named after what is in them
+    listing = entry / "entry.json"
+    text = renumbered(listing.read_text(), 1)
+    listing.write_text(text)
+    entry.rename(entry.with_name(digest(text)))  # entries are named for their lists
     assert cache.find("0123", tmp_path) is None
     with cache.workspace() as made:
         again = cache.store("0123", made, [source], tmp_path)

@@ -49,8 +49,10 @@ class FileFormat:
         try:
             self.check(number_of(text), file)
             return msgspec.json.decode(text, type=form)
-        except msgspec.DecodeError as error:
+        except (msgspec.DecodeError, UnicodeError) as error:
             raise UsageError(f"{file} is no {self.kind}: {error}") from error
+        except RecursionError:
+            raise UsageError(f"{file} is no {self.kind}: it is nested too deeply") from None
 
 
 def number_of(text: bytes | str) -> int:
@@ -59,6 +61,7 @@ def number_of(text: bytes | str) -> int:
 
 
 VERDICT = FileFormat("verdict", 1, oldest=0)
+RESULT_FOLDER = FileFormat("folder of results", 1, oldest=1)
 BENCH_FOLDER = FileFormat("benchmark run", 1, oldest=1)
 BENCH_JSON = FileFormat("result of bench --json", 1, oldest=0)
 BENCH_SNAPSHOT = FileFormat("snapshot of a benchmark", 1, oldest=1)
@@ -67,9 +70,9 @@ DATASET_FOLDER = FileFormat("dataset folder", 1, oldest=1)
 RECORD = FileFormat("record", 1, oldest=0)
 TRAINING_RUN = FileFormat("training run", 1, oldest=0)
 KNOWLEDGE_STORE = FileFormat("store of knowledge", 1, oldest=1)
-BUILD_CACHE = FileFormat("build cache", 1, oldest=0)
+BUILD_CACHE = FileFormat("build cache", 2, oldest=2)
 
 FORMATS = (
-    VERDICT, BENCH_FOLDER, BENCH_JSON, BENCH_SNAPSHOT, RECORDING, DATASET_FOLDER, RECORD,
-    TRAINING_RUN, KNOWLEDGE_STORE, BUILD_CACHE,
+    VERDICT, RESULT_FOLDER, BENCH_FOLDER, BENCH_JSON, BENCH_SNAPSHOT, RECORDING, DATASET_FOLDER,
+    RECORD, TRAINING_RUN, KNOWLEDGE_STORE, BUILD_CACHE,
 )  # fmt: skip

@@ -3,8 +3,8 @@
 
 A command is a click command in a module of its own, named in `COMMANDS` with the line that
 `npuforge --help` shows; its module is imported only when the command is used. A command returns its
-exit status (None is 0) and raises `NpuforgeError` for bad input, which becomes one line on standard
-error and exit status 2.
+exit status (None is 0) and raises `NpuforgeError` for bad input. Whatever it raises becomes one
+line on standard error and an exit status, see `failure`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ from collections.abc import Sequence
 import click
 
 from npuforge import __version__
-from npuforge.errors import NpuforgeError
+from npuforge.cli.failure import close_output, failure, tell
+from npuforge.cli.values import bound_values, check_argument
+from npuforge.interruption import ended_by_signals
 
 # name: (module:attribute, help line)
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -57,6 +59,7 @@ class LazyGroup(click.Group):
             return None
         module, _, attribute = COMMANDS[cmd_name][0].partition(":")
         command: click.Command = getattr(importlib.import_module(module), attribute)
+        bound_values(command)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
@@ -73,23 +76,16 @@ def npuforge() -> None:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit status."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
     try:
-        result = npuforge.main(argv, prog_name="npuforge", standalone_mode=False)
-    except NpuforgeError as error:
-        return _complain(str(error), error.exit_status)
+        with ended_by_signals():
+            for argument in arguments:
+                check_argument(argument)
+            result = npuforge.main(arguments, prog_name="npuforge", standalone_mode=False)
+            close_output()
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()
         return error.exit_code
-    except click.ClickException as error:
-        return _complain(" ".join(error.format_message().split()), 2)
-    except (click.Abort, KeyboardInterrupt):
-        return _complain("interrupted", 130)
-    except BrokenPipeError:
-        sys.stderr.close()  # the reader left; there is nobody to tell
-        return 1
+    except (Exception, KeyboardInterrupt) as error:  # every end has its status
+        return tell(failure(error, arguments), arguments)
     return result if isinstance(result, int) else 0
-
-
-def _complain(message: str, status: int) -> int:
-    click.echo(f"{click.style('npuforge:', fg='red')} {message}", err=True)
-    return status

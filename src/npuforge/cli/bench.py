@@ -63,7 +63,7 @@ def _choice(*names: str) -> click.Choice[str]:
 )
 @click.option("--answers", metavar="DIR", help="Judge these answers; 'reference': the suite's own.")
 @click.option("--samples", type=click.IntRange(min=1), default=1, help="Attempts at each task.")
-@click.option("--jobs", type=click.IntRange(min=1), default=1, help="Attempts at once.")
+@click.option("--jobs", type=click.IntRange(1, 1024), default=1, help="Attempts at once.")
 @click.option(
     "--shapes",
     type=_choice("current", "v0", "scaled"),

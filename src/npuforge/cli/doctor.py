@@ -121,13 +121,13 @@ def _symbols() -> Check:
 
 
 def _cache() -> Check:
-    cache = Cache(default_root())
     try:
+        cache = Cache(default_root())
         with cache.workspace():
             pass
-    except OSError as error:
-        fix = "set NPUFORGE_CACHE to a folder you can write"
-        return Check("cache", False, True, f"{cache.root}: {error.strerror}", fix)
+    except NpuforgeError as error:
+        fix = "set NPUFORGE_CACHE to a folder that only you can write"
+        return Check("cache", False, True, str(error), fix)
     return Check("cache", True, True, f"{cache.root} ({cache.size() / 1e6:.0f} MB)")
 
 

@@ -19,7 +19,7 @@ from npuforge.cli.model_options import (
     open_client,
     open_knowledge,
 )
-from npuforge.cli.output import console, json_option, write_json
+from npuforge.cli.output import console, force_option, json_option, write_json
 
 
 @click.command()
@@ -51,6 +51,7 @@ from npuforge.cli.output import console, json_option, write_json
 @click.option(
     "--out", type=click.Path(path_type=Path), help="Folder to write; else NAME_op beside you."
 )
+@force_option
 @click.option(
     "--tune",
     "tune_s",
@@ -71,6 +72,7 @@ def generate(
     soc: str,
     form: str,
     out: Path | None,
+    force: bool,
     tune_s: float,
     quiet: bool,
     json_out: str | None,
@@ -107,6 +109,7 @@ def generate(
             strategy=writer,
             tune_s=tune_s,
             out=place,
+            force=force,
             observer=held.enter_context(Progress(quiet=quiet)),
         )
     if json_out is not None:

@@ -9,7 +9,7 @@ import click
 
 jobs_option = click.option(
     "--jobs",
-    type=click.IntRange(1),
+    type=click.IntRange(1, 1024),
     default=os.cpu_count(),
     show_default="cores",
     help="Processes that share the work.",

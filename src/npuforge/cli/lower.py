@@ -4,13 +4,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from npuforge.cli.output import json_option, write_json
+from npuforge.cli.output import force_option, json_option, write_json
 from npuforge.errors import UsageError
 
 if TYPE_CHECKING:
@@ -46,6 +45,7 @@ _MOST_BYTES = 4 << 20
 @click.option(
     "--out", type=click.Path(path_type=Path), help="Folder for the files; else print the kernel."
 )
+@force_option
 @json_option
 def lower(
     program: Path,
@@ -54,12 +54,14 @@ def lower(
     static: str | None,
     soc: str,
     out: Path | None,
+    force: bool,
     json_out: str | None,
 ) -> int:
     """Compile the tile program PROGRAM to AscendC."""
     from npuforge.lower.compiler import lower as compile_program  # noqa: PLC0415 (--help)
     from npuforge.lower.formats import emit, find  # noqa: PLC0415
     from npuforge.lower.passes import show  # noqa: PLC0415
+    from npuforge.result_folder import write_folder  # noqa: PLC0415
     from npuforge.tile.source import TileError  # noqa: PLC0415
 
     source = _read(program)
@@ -71,7 +73,8 @@ def lower(
             baked = _baked(lowered, static) if static is not None else None
             files = emit(lowered, form, baked=baked)
             if out is not None:
-                _write(files, out, json_out)
+                write_folder(out, files, force=force)
+                _print("".join(f"{out / name}\n" for name in files), json_out)
             else:
                 _print(files[find(form).kernel.format(lowered.program.name)], json_out)
     except TileError as error:
@@ -93,19 +96,6 @@ def _read(program: Path) -> bytes:
 def _print(text: str, json_out: str | None) -> None:
     if json_out != "-":
         click.echo(text, nl=False)
-
-
-def _write(files: Mapping[str, str], out: Path, json_out: str | None) -> None:
-    for name, text in files.items():
-        path = out / name
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, "utf-8")
-            if path.suffix == ".sh":
-                path.chmod(0o755)
-        except OSError as error:
-            raise UsageError(f"cannot write {path}: {error.strerror}") from None
-        _print(f"{path}\n", json_out)
 
 
 def _baked(lowered: Lowered, static: str) -> Baked:

@@ -24,6 +24,15 @@ def json_option(command: Command) -> Command:
     )(command)
 
 
+def force_option(command: Command) -> Command:
+    """Add `--force`, of the commands that write a folder."""
+    return click.option(
+        "--force",
+        is_flag=True,
+        help="Replace an earlier result in --out although files were added or changed there.",
+    )(command)
+
+
 def threshold_option(command: Command) -> Command:
     """Add `--threshold`, of the comparison of two runs."""
     return click.option(

@@ -19,6 +19,7 @@ from npuforge.generate.pipeline import (
     from_process,
 )
 from npuforge.generate.writer import Planner, Writer
+from npuforge.result_folder import check_free
 from npuforge.spec.session import operator_name
 
 if TYPE_CHECKING:
@@ -35,19 +36,21 @@ def generate(
     strategy: str | Planner | Writer = "planner",
     tune_s: float = DEFAULT_TUNE_S,
     out: Path | None = None,
+    force: bool = False,
     observer: Observer = silent,
 ) -> Outcome:
     """A proven operator for a module.
 
     A path names a file in the KernelBench form or a description (TOML); it is run in the sandbox. A
     module or a function comes with example `inputs` and runs in this process. `out` is the folder
-    to write, where one is wanted. `strategy` names who writes the program, or is a function from a
-    graph and a chip to a plan, or a writer that talks to a model.
+    to write, where one is wanted; `force` replaces an earlier result there that was changed.
+    `strategy` names who writes the program, or is a function from a graph and a chip to a plan, or
+    a writer that talks to a model.
     """
     writer = strategies.writer(strategy)
     settings = Settings(soc, form, tune_s)
     if out is not None:
-        folder.check_free(out)
+        check_free(out, force=force)
     if isinstance(module, Path):
         refused = strategies.REFUSED.get(writer.name, frozenset())
         outcome = from_file(module, writer, settings, observer, refused)
@@ -58,5 +61,5 @@ def generate(
         with LiveModule(module, inputs, operator_name(called)) as live:
             outcome = from_process(live, source_text(module), writer, settings, observer)
     if out is not None:
-        folder.write(outcome, out)
+        folder.write(outcome, out, force=force)
     return outcome

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from npuforge.errors import UsageError
-from npuforge.files import write_whole
 from npuforge.sandbox import Sandbox
 from npuforge.twin.cache import digest, file_digest
 from npuforge.twin.lint import lint
@@ -127,12 +126,7 @@ class Kernel:
 
 def store_text(text: str, tools: Toolchain, name: str = "kernel.cpp") -> Path:
     """A file with this content, at a place that depends on nothing else (so builds are found)."""
-    folder = tools.cache.root / "sources" / digest(text)
-    path = folder / name
-    if not path.is_file():
-        folder.mkdir(parents=True, exist_ok=True)
-        write_whole(path, text)
-    return path
+    return tools.cache.text(f"sources/{digest(text)}", name, text)
 
 
 def lint_violations(
@@ -215,12 +209,7 @@ def _unit(source: Path, project: Path, entry: str, tools: Toolchain) -> Path:
         text += f"{door}NPUFORGE_ENTRY_AS({symbol_of(entry)}, {entry})\n"
     else:
         text += f"{door}NPUFORGE_ENTRY({entry})\n"
-    folder = tools.cache.root / "units"
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{digest(text)}.cpp"
-    if not path.is_file():
-        write_whole(path, text)
-    return path
+    return tools.cache.text("units", f"{digest(text)}.cpp", text)
 
 
 def _in_process(name: str) -> bool:

@@ -46,6 +46,7 @@ Progress = Callable[[str, int, int], None]  # what is being built, steps done, s
 
 _RUNTIME_LIMITS = replace(BUILD_LIMITS, cpu_s=900, wall_s=1200)
 _RUNTIME_JOBS = 2
+_PRECOMPILED = frozenset({"first.h.gch", "first.h.pch"})  # large, and read by the compiler alone
 _SOURCE_SUFFIXES = (".h", ".hpp", ".hh", ".inc", ".cpp", ".cc", ".cxx", ".c", ".asc")
 
 
@@ -90,7 +91,7 @@ class Toolchain:
     def runtime(self, progress: Progress | None = None) -> Path:
         """The folder with the runtime library and the runner, built on first use."""
         with self._lock:
-            if self._runtime is None:
+            if self._runtime is None or not self.cache.intact(self._runtime):
                 self._runtime = self._build_runtime(progress or (lambda *_: None))
             return self._runtime
 
@@ -215,27 +216,33 @@ class Toolchain:
         if host_runner in built:
             steps.append((HOST_RUNNER, [built[host_runner]], ["-rdynamic", *common]))
         key = self._key("runtime", *(f"{step}" for step in steps))
-        with self.cache.lock(key):
-            entry = self.cache.find(key, self.cpp_root)
-            if entry is None:
-                with self.cache.workspace() as made:
-                    for output, objects, flags in steps:
-                        command = [*self.compiler.command, "-o", output, *map(str, objects), *flags]
-                        done_link = self._invoke(
-                            command,
-                            made,
-                            [path.parent for path in objects],
-                            sandbox,
-                            _RUNTIME_LIMITS,
-                        )
-                        _make_executable(made / output)
-                        self._must(_outcome(done_link, made), f"cannot link {output}")
-                    entry = self.cache.store(key, made, (), self.cpp_root)
+        entry = self.cache.find(key, self.cpp_root)
+        if entry is None:
+            with self.cache.lock(key):
+                entry = self.cache.find(key, self.cpp_root) or self._linked(key, steps, sandbox)
         progress("runtime", total, total)
         return entry
 
-    def _precompiled(self, recipe: Recipe, sandbox: Sandbox) -> Path | None:
-        """The precompiled header to name to the compiler, where there is one and it works."""
+    def _linked(
+        self, key: str, steps: Sequence[tuple[str, list[Path], list[str]]], sandbox: Sandbox
+    ) -> Path:
+        """Link the runtime's library and programs into one entry."""
+        with self.cache.workspace() as made:
+            for output, objects, flags in steps:
+                command = [*self.compiler.command, "-o", output, *map(str, objects), *flags]
+                folders = [path.parent for path in objects]
+                done = self._invoke(command, made, folders, sandbox, _RUNTIME_LIMITS)
+                _make_executable(made / output)
+                self._must(_outcome(done, made), f"cannot link {output}")
+            return self.cache.store(key, made, (), self.cpp_root)
+
+    def _precompiled(
+        self, recipe: Recipe, sandbox: Sandbox, unread: frozenset[str] = _PRECOMPILED
+    ) -> Path | None:
+        """Return the precompiled header to name to the compiler; None if there is none that works.
+
+        It is large: its content, where `unread` names it, is looked at only when it is used.
+        """
         if recipe.precompiled is None or self.compiler.zig:
             return None
         header = self.cpp_root / recipe.precompiled
@@ -244,7 +251,7 @@ class Toolchain:
         clang = self.compiler.family == "clang"
         flags = [*recipe.compile, *family_flags(self.compiler), *self._includes(recipe)]
         key = self._key("header", *flags, self._header_digest(recipe))
-        entry = self.cache.find(key, self.cpp_root)
+        entry = self.cache.find(key, self.cpp_root, unread=unread)
         if entry is None:
             with self.cache.lock(key):
                 entry = self.cache.find(key, self.cpp_root)
@@ -327,6 +334,8 @@ class Toolchain:
         entry = self.cache.find(key, project)
         if entry is not None:
             return _Step(entry, cached=True)
+        if precompiled is not None and not self.cache.intact(precompiled.parent):
+            precompiled = self._precompiled(recipe, sandbox, unread=frozenset())
         with self.cache.lock(key), self.cache.workspace() as made:
             entry = self.cache.find(key, project)
             if entry is not None:
@@ -402,7 +411,7 @@ class Toolchain:
             store = [self.cache.root / "zig"]
             store[0].mkdir(parents=True, exist_ok=True)
             env |= {"ZIG_GLOBAL_CACHE_DIR": str(store[0]), "ZIG_LOCAL_CACHE_DIR": str(store[0])}
-        return sandbox.run(
+        done = sandbox.run(
             command,
             scratch=scratch,
             readable=[self.cpp_root, *self.compiler.readable, *readable],
@@ -410,6 +419,9 @@ class Toolchain:
             limits=limits,
             env=env,
         )
+        if done.returncode != 0:
+            self.cache.check_room()
+        return done
 
     def _includes(self, recipe: Recipe) -> list[str]:
         folders = [self.cpp_root / folder for folder in recipe.folders]
