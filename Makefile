@@ -7,7 +7,7 @@ PYTHON ?= python3
 VENV := .venv
 PIP := $(VENV)/bin/pip --disable-pip-version-check
 LOCKED := $(PIP) install --quiet --require-hashes --no-deps --only-binary :all:
-LOCKS := requirements.lock requirements-cuda.lock requirements-embeddings.lock requirements-train.lock
+LOCKS := $(wildcard requirements*.lock)
 READY := $(VENV)/.ready
 EXAMPLE := examples/modules/softmax.py
 RESULT := npuforge-out/softmax
@@ -31,13 +31,12 @@ lint: $(READY)
 	$(VENV)/bin/mypy
 
 # The lock files name every package and the hashes of its files, and nothing else is fetched: no
-# dependencies, no source archives (which would fetch what builds them). torch is whichever locked build
-# the package index in use prefers; only the one with GPU support needs more.
+# dependencies, no source archives (which would fetch what builds them). torch is the build without GPU
+# support where the package index in use offers a locked one, else the usual one.
 $(READY): $(LOCKS) pyproject.toml
 	test -x $(VENV)/bin/python || $(PYTHON) -m venv $(VENV)
 	$(LOCKED) -r requirements.lock
-	case $$($(VENV)/bin/python -c "import importlib.metadata as m; print(m.version('torch'))") in \
-		*+cpu) ;; *) $(LOCKED) -r requirements-cuda.lock ;; esac
+	$(LOCKED) -r requirements-torch-cpu.lock 2>/dev/null || $(LOCKED) -r requirements-torch.lock
 	$(LOCKED) -r requirements-embeddings.lock
 	$(LOCKED) -r requirements-train.lock
 	$(PIP) install --quiet --no-deps --no-build-isolation -e .

@@ -60,7 +60,7 @@ class Sources:
         return Sources(indexes, [Path(place) for place in settings.get("find-links", [])])
 
     def hashes(self, name: str, version: str) -> list[str]:
-        """Return the hashes of all files of a version, its local builds included."""
+        """Return the hashes of all files of a version."""
         found = {
             digest
             for index in self.indexes
@@ -158,9 +158,7 @@ def _belongs(file: str, name: str, version: str) -> bool:
             called, known = parse_sdist_filename(file)
     except (InvalidWheelFilename, InvalidSdistFilename):
         return False
-    wanted = Version(version)
-    same = known == wanted or (wanted.local is None and Version(known.public) == wanted)
-    return called == canonicalize_name(name) and same
+    return called == canonicalize_name(name) and known == Version(version)
 
 
 def _supported(interpreter: str, abi: str) -> bool:
