@@ -6,6 +6,8 @@
 PYTHON ?= python3
 VENV := .venv
 PIP := $(VENV)/bin/pip --disable-pip-version-check
+LOCKED := $(PIP) install --quiet --require-hashes --no-deps --only-binary :all:
+LOCKS := $(wildcard requirements*.lock)
 READY := $(VENV)/.ready
 EXAMPLE := examples/modules/softmax.py
 RESULT := npuforge-out/softmax
@@ -28,13 +30,14 @@ lint: $(READY)
 	$(VENV)/bin/ruff check src tests tools benchmarks
 	$(VENV)/bin/mypy
 
-# torch first and by itself: whichever build of this version the package index in use offers (CPU
-# only or with GPU support) decides about its own dependencies.
-$(READY): requirements.lock requirements-embeddings.lock requirements-train.lock pyproject.toml
+# The lock files name every package and the hashes of its files, and nothing else is fetched: no
+# dependencies, no source archives (which would fetch what builds them). torch is the build without GPU
+# support where the package index in use offers a locked one, else the usual one.
+$(READY): $(LOCKS) pyproject.toml
 	test -x $(VENV)/bin/python || $(PYTHON) -m venv $(VENV)
-	$(PIP) install --quiet "$$(grep '^torch==' requirements.lock)"
-	$(PIP) install --quiet -r requirements.lock
-	$(PIP) install --quiet --no-deps -r requirements-embeddings.lock
-	$(PIP) install --quiet --no-deps -r requirements-train.lock
-	$(PIP) install --quiet --no-deps -e .
+	$(LOCKED) -r requirements.lock
+	$(LOCKED) -r requirements-torch-cpu.lock 2>/dev/null || $(LOCKED) -r requirements-torch.lock
+	$(LOCKED) -r requirements-embeddings.lock
+	$(LOCKED) -r requirements-train.lock
+	$(PIP) install --quiet --no-deps --no-build-isolation -e .
 	touch $@
