@@ -454,17 +454,10 @@ def put(path: Path, content: Any) -> None:
     write_whole(path, json.dumps(content))
 
 
-def stopped(folder: Path) -> bool:
-    """Whether the other side wants nothing more."""
-    return (folder / "stop.json").exists()
-
-
-def question() -> dict[str, Any] | None:
-    """What the other side wants next, once it knows; None: nothing."""
+def question() -> dict[str, Any]:
+    """Return what the other side wants next, once it knows; it kills who is not needed."""
     path = Path("question.json")
     while not path.exists():
-        if stopped(Path()):
-            return None
         time.sleep(0.01)
     found: dict[str, Any] = json.loads(path.read_text("utf-8"))
     return found
@@ -569,9 +562,7 @@ def main() -> None:
     if job["then"] is None:
         return
     serve = importlib.import_module(job["then"]).serve
-    wanted = question()
-    if wanted is not None:
-        serve(captured, wanted, Path())
+    serve(captured, question(), Path())
 
 
 if __name__ == "__main__":
