@@ -49,6 +49,7 @@ class SharedFolder:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._inner: list[SharedFolder] = []
         self._folder = os.open(path, _FOLDER)
 
     def __enter__(self) -> SharedFolder:
@@ -63,7 +64,9 @@ class SharedFolder:
         self.close()
 
     def close(self) -> None:
-        """Give the descriptor back; the folder stays."""
+        """Give the descriptors back; the folder stays."""
+        for inner in self._inner:
+            inner.close()
         if self._folder >= 0:
             os.close(self._folder)
             self._folder = -1
@@ -76,7 +79,8 @@ class SharedFolder:
         except OSError as error:
             raise HostileFileError(f"cannot make {name}: {error.strerror}") from None
         made = SharedFolder.__new__(SharedFolder)
-        made.path, made._folder = self.path / name, inner
+        made.path, made._inner, made._folder = self.path / name, [], inner
+        self._inner.append(made)
         return made
 
     def fifo(self, name: str) -> int:

@@ -36,6 +36,8 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_flatten, tree_unflatten
 from torch.utils.weak import WeakIdKeyDictionary
 
+_LONGEST = 4000  # characters of an exception
+
 
 def load(path: str) -> Any:
     spec = importlib.util.spec_from_file_location("captured", path)
@@ -444,7 +446,7 @@ def arguments(function: Any) -> list[str]:
 def reason(error: BaseException) -> str:
     last = traceback.extract_tb(error.__traceback__)[-1]
     where = f"{Path(last.filename).name}:{last.lineno}"
-    return f"{type(error).__name__}: {error} ({where})"
+    return f"{type(error).__name__}: {str(error)[:_LONGEST]} ({where})"
 
 
 def put(path: Path, content: Any) -> None:
