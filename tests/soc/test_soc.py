@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from npuforge.errors import UsageError
-from npuforge.soc import available, load_soc, write_constants
+from npuforge.soc import available, constants_text, load_soc
 
 HOST_KEYS = (
     "cores.aic",
@@ -64,7 +64,7 @@ def test_missing_constant_is_named() -> None:
 def test_constants_file_holds_every_value(tmp_path: Path) -> None:
     soc = load_soc("910b4")
     path = tmp_path / "constants"
-    write_constants(path, soc)
+    path.write_text(constants_text(soc))
     lines = dict(line.split(" ", 1) for line in path.read_text().splitlines())
     assert set(lines) == set(soc.values)
     assert lines["soc"] == "910b4"

@@ -23,10 +23,14 @@ _UNITS = 32 * 2.0**-23  # of the largest value, in float32
 def judge(
     got: HostTensor, want: HostTensor, golden: HostTensor | None, unwritten: int = 0
 ) -> Comparison:
-    """`got` against PyTorch's result `want` and the result in double precision."""
-    if got.dtype.kind != "float" or got.shape != want.shape or want.data.size == 0:
+    """Compare `got` with PyTorch's result `want` and the result in double precision.
+
+    Type and shape are those of `want`, and so are tolerances: the one who is judged chooses none.
+    """
+    alike = got.dtype == want.dtype and got.shape == want.shape
+    if not alike or want.dtype.kind != "float" or want.data.size == 0:
         return compare(got, want, unwritten=unwritten)
-    tolerance = tolerance_for(got.dtype)
+    tolerance = tolerance_for(want.dtype)
     torch_says = want.values().astype(np.float64)
     noise = 0.0
     reference = want
@@ -37,7 +41,7 @@ def judge(
         finite = apart[np.isfinite(apart)]
         noise = _NOISE * float(np.median(finite)) if finite.size else 0.0
         reference = encode(nearest(got, torch_says, exact), want.dtype)
-    if got.dtype.name == "float32":
+    if want.dtype.name == "float32":
         noise = max(noise, _UNITS * _largest(torch_says))
     allowed = Tolerance(tolerance.rtol, tolerance.atol * _scale(torch_says) + noise)
     return compare(got, reference, tolerance=allowed, unwritten=unwritten)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from npuforge.errors import UsageError
-from npuforge.sandbox import open_plain
+from npuforge.sandbox.shared_folder import HostileFileError, SharedFolder
 from npuforge.scratch import new_folder, remove
 from npuforge.spec.complex_pairs import paired
 from npuforge.spec.graph import Graph
@@ -40,7 +40,7 @@ class LiveModule:
         return live
 
     def _open(self, module: Any, name: str) -> None:
-        self.scratch = new_folder("live")
+        self.folder = SharedFolder(new_folder("live"))
         self._name = name
         self._module = module
         self._captured: Any = None
@@ -55,7 +55,7 @@ class LiveModule:
                 self._captured, self._name, capture_worker.dispatched(self._module)
             )
         except Exception as error:  # whatever the caller's code does
-            remove(self.scratch)
+            self._remove()
             reason = capture_worker.reason(error)
             raise UsageError(f"{self._name} could not be captured: {reason}") from error
         return self
@@ -66,7 +66,11 @@ class LiveModule:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        remove(self.scratch)
+        self._remove()
+
+    def _remove(self) -> None:
+        self.folder.close()
+        remove(self.folder.path)
 
     @property
     def graph(self) -> Graph:
@@ -80,14 +84,13 @@ class LiveModule:
         from npuforge.generate import reference_worker  # noqa: PLC0415 (imports torch)
 
         plain = msgspec.json.decode(msgspec.json.encode(question))
-        reference_worker.serve(self._captured, plain, self.scratch)
+        reference_worker.serve(self._captured, plain, self.folder.path)
 
     def wait(self, name: str, limit: int) -> bytes:
-        file = open_plain(self.scratch / name, limit)
-        if file is None:
-            raise UsageError(f"{self._name} left no {name}")
-        with file:
-            return file.read()
+        try:
+            return self.folder.read(name, limit)
+        except HostileFileError as error:
+            raise UsageError(f"{self._name}: {error}") from None
 
 
 def source_text(model: torch.nn.Module | Callable[..., Any]) -> str:

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Annotated, Any, Protocol, TypeVar
 
 import msgspec
+from msgspec import Meta
 
-from npuforge.dtypes import HostTensor, find
+from npuforge.dtypes import HostTensor
 from npuforge.errors import UsageError
 from npuforge.generate.cases import (
     ProofCase,
@@ -19,22 +19,25 @@ from npuforge.generate.cases import (
     free_symbols,
     shape_of,
 )
-from npuforge.sandbox import MIB
+from npuforge.sandbox import GIB, MIB
+from npuforge.sandbox.messages import Text, decode, one_line
+from npuforge.sandbox.shared_folder import HostileFileError, SharedFolder
+from npuforge.sandbox.tensor_files import TensorHeader, read_tensor
 from npuforge.spec.graph import Graph
 from npuforge.spec.session import Signature
-from npuforge.twin.session_result import read_back
 
 WORKER = "npuforge.generate.reference_worker"
 _T = TypeVar("_T")
 _WHOLE = ("int64", "int32")
 _MOST_JSON = 16 * MIB
+_MOST_TENSOR = 4 * GIB
 
 
 class ModuleProcess(Protocol):
     """A module that was captured and can be asked for results (`ModuleSession`, `LiveModule`)."""
 
     @property
-    def scratch(self) -> Path: ...
+    def folder(self) -> SharedFolder: ...
     @property
     def graph(self) -> Graph: ...
     @property
@@ -43,22 +46,28 @@ class ModuleProcess(Protocol):
     def wait(self, name: str, limit: int) -> bytes: ...
 
 
-class _File(msgspec.Struct, frozen=True):
-    file: str
-    shape: tuple[int, ...]
-    dtype: str
+# Where the process is to have left a tensor: in a file that the trusted side names.
+_FileName = Annotated[str, Meta(pattern=r"^(case[0-9]{1,6}\.[a-z]{1,9}|given)[0-9]{1,6}\.bin\Z")]
 
 
-class _Answer(msgspec.Struct, frozen=True):
-    sources: list[_File] = []
-    results: list[_File] = []
-    golden: list[_File | None] = []
-    message: str | None = None
-    error: str | None = None
+class _File(TensorHeader, frozen=True, forbid_unknown_fields=True):
+    file: _FileName
 
 
-class _Given(msgspec.Struct, frozen=True):
-    sources: list[_File | None] = []
+_Files = Annotated[list[_File], Meta(max_length=10_000)]
+_SomeFiles = Annotated[list[_File | None], Meta(max_length=10_000)]
+
+
+class _Answer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    sources: _Files = []
+    results: _Files = []
+    golden: _SomeFiles = []
+    message: Text | None = None
+    error: Text | None = None
+
+
+class _Given(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    sources: _SomeFiles = []
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,12 +97,16 @@ class References:
         text = self._module.wait(f"case{number}.json", _MOST_JSON)
         raw = _decoded(text, _Answer)
         if raw.error is not None:
-            return Answer([], [], [], error=raw.error)
+            return Answer([], [], [], error=one_line(raw.error))
+        graph = self._module.graph
+        counts = (len(raw.sources), len(raw.results), len(raw.golden))
+        if counts != (len(graph.sources), len(graph.results), len(graph.results)):
+            raise UsageError("the module's process left an answer of other tensors than asked for")
         return Answer(
             [self._read(item) for item in raw.sources],
             [self._read(item) for item in raw.results],
             [self._read(item) if item is not None else None for item in raw.golden],
-            raw.message,
+            one_line(raw.message) if raw.message is not None else None,
         )
 
     def given(self) -> dict[str, HostTensor]:
@@ -110,26 +123,17 @@ class References:
         }
 
     def _read(self, item: _File) -> HostTensor:
-        dtype = find(item.dtype)
-        size = dtype.bytes_for(_count(item.shape))
-        octets = read_back(self._module.scratch / Path(item.file).name, size)
-        if octets is None or octets.size != size:
-            raise UsageError(f"the module's process left a damaged tensor: {item.file}")
-        return HostTensor.from_bytes(octets, item.shape, dtype)
+        try:
+            return read_tensor(self._module.folder, item.file, item, _MOST_TENSOR)
+        except HostileFileError as error:
+            raise UsageError(f"the module's process left a damaged tensor: {error}") from None
 
 
 def _decoded(text: bytes, kind: type[_T]) -> _T:
     try:
-        return msgspec.json.decode(text, type=kind)
-    except msgspec.DecodeError as error:
-        raise UsageError(f"the module's process left a damaged answer: {error}") from None
-
-
-def _count(shape: Sequence[int]) -> int:
-    total = 1
-    for extent in shape:
-        total *= extent
-    return total
+        return decode(text, kind, "the answer of the module's process")
+    except HostileFileError as error:
+        raise UsageError(str(error)) from None
 
 
 def question(graph: Graph, cases: Sequence[ProofCase]) -> dict[str, Any]:

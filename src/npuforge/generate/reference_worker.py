@@ -17,7 +17,7 @@ import torch
 from torch.utils._pytree import tree_leaves
 
 from npuforge.generate import inputs as making
-from npuforge.spec.capture_worker import Captured, put, reason, stopped
+from npuforge.spec.capture_worker import Captured, put, reason
 
 _MOST_STATE = 8_000_000  # elements of parameters beyond which they are not copied about
 _MOST_NAN = 0.1
@@ -38,8 +38,6 @@ def serve(captured: Captured, question: dict[str, Any], folder: Path) -> None:
         put(folder / "given.json", {"sources": _whole_numbers(answerer, question["given"], folder)})
     left: dict[int, Any] = {}  # parameters stay as they are from case to case: written once
     for number, case in enumerate(question["cases"]):
-        if stopped(folder):
-            return
         try:
             answer = answerer.answer(case)
         except Exception as error:  # sizes or values that the module refuses

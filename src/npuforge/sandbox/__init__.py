@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Isolation for untrusted code: builds and runs go through `Sandbox.run`."""
 
-from npuforge.sandbox.leftovers import open_plain
 from npuforge.sandbox.limits import GIB, MIB, Completed, Limits
 from npuforge.sandbox.sandbox import MEANS, Means, Sandbox
 
-__all__ = ["GIB", "MEANS", "MIB", "Completed", "Limits", "Means", "Sandbox", "open_plain"]
+__all__ = ["GIB", "MEANS", "MIB", "Completed", "Limits", "Means", "Sandbox"]

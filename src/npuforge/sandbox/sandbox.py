@@ -136,11 +136,13 @@ class Sandbox:
         stdin: bytes | None = None,
         cwd: Path | None = None,
         preloaded: bool = False,
+        until: int | None = None,
     ) -> Completed:
         """Run `argv` in `cwd` (default: `scratch`) with nothing of our environment but `env`.
 
         `writable` names folders beside `scratch` it may change: for a trusted tool's own store.
-        `preloaded` says that it is our Python with a script that imports torch.
+        `preloaded` says that it is our Python with a script that imports torch. The command is
+        stopped when the descriptor `until` can be read.
         Only a command that cannot be started raises (`SandboxError`); whatever the command itself
         does ends as a `Completed`.
         """
@@ -181,7 +183,9 @@ class Sandbox:
             if self.name != "bubblewrap":
                 if filtered is not None:
                     job["seccomp"] = (filtered.program, filtered.pid_slots)
-                return _supervise(job, words, stdin, limits.output_bytes, preloaded=preloaded)
+                return _supervise(
+                    job, words, stdin, limits.output_bytes, preloaded=preloaded, until=until
+                )
             with tempfile.TemporaryFile() as program:
                 program.write(filtered.program if filtered else b"")
                 program.seek(0)
@@ -201,6 +205,7 @@ class Sandbox:
                     limits.output_bytes,
                     inherited=(program.fileno(),),
                     signals_as_status=True,
+                    until=until,
                 )
 
     def _filter(self, limits: Limits) -> seccomp.Filter | None:
@@ -240,6 +245,7 @@ def _supervise(
     inherited: tuple[int, ...] = (),
     signals_as_status: bool = False,
     preloaded: bool = False,
+    until: int | None = None,
 ) -> Completed:
     """Start the supervisor with `job`, collect output, and turn its result into a `Completed`."""
     interpreter = INTERPRETERS.next() if preloaded else None
@@ -268,7 +274,7 @@ def _supervise(
             if supervisor is not None:
                 data = marshal.dumps((_supervisor_code(), job))
                 ours.sendall(len(data).to_bytes(8, "little") + data)
-            answer = _converse(ours, collected, output_bytes)
+            answer = _converse(ours, collected, output_bytes, until)
         finally:
             ours.close()  # an interrupted caller: the supervisor sees this and kills the tree
             os.close(out_read)
@@ -317,15 +323,23 @@ def _started(control: int, *files: int) -> subprocess.Popen[bytes]:
     )
 
 
-def _converse(control: socket.socket, collected: dict[int, bytearray], limit: int) -> bytes:
+def _converse(
+    control: socket.socket, collected: dict[int, bytearray], limit: int, until: int | None
+) -> bytes:
     """Read both outputs up to `limit` bytes, and return the supervisor's answer."""
     answer = b""
     room = limit
     with selectors.DefaultSelector() as selector:
         for descriptor in (control.fileno(), *collected):
             selector.register(descriptor, selectors.EVENT_READ)
-        while selector.get_map():
+        if until is not None:
+            selector.register(until, selectors.EVENT_READ)
+        while selector.get_map().keys() - {until}:
             for key, _ in selector.select():
+                if key.fd == until:
+                    selector.unregister(until)
+                    control.sendall(b"o")
+                    continue
                 piece = os.read(key.fd, 1 << 16)
                 if not piece:
                     selector.unregister(key.fd)

@@ -30,6 +30,8 @@ from npuforge.errors import NpuforgeError
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,199}")
 _OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_BOTH = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _PIECE = 1 << 20
 _POLL_S = (0.002, 0.02)  # at first, after a second
@@ -47,7 +49,8 @@ class SharedFolder:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        self._inner: list[SharedFolder] = []
+        self._folder = os.open(path, _FOLDER)
 
     def __enter__(self) -> SharedFolder:
         return self
@@ -61,10 +64,46 @@ class SharedFolder:
         self.close()
 
     def close(self) -> None:
-        """Give the descriptor back; the folder stays."""
+        """Give the descriptors back; the folder stays."""
+        for inner in self._inner:
+            inner.close()
         if self._folder >= 0:
             os.close(self._folder)
             self._folder = -1
+
+    def subfolder(self, name: str) -> SharedFolder:
+        """Make a folder in it; what may lie there under this name is refused."""
+        try:
+            os.mkdir(_plain(name), 0o700, dir_fd=self._folder)
+            inner = os.open(name, _FOLDER, dir_fd=self._folder)
+        except OSError as error:
+            raise HostileFileError(f"cannot make {name}: {error.strerror}") from None
+        made = SharedFolder.__new__(SharedFolder)
+        made.path, made._inner, made._folder = self.path / name, [], inner
+        self._inner.append(made)
+        return made
+
+    def fifo(self, name: str) -> int:
+        """Make a named pipe and return a descriptor for both directions, which never waits.
+
+        The process opens the name; the trusted side keeps to the descriptor.
+        """
+        try:
+            os.mkfifo(_plain(name), 0o600, dir_fd=self._folder)
+            handle = os.open(name, _BOTH, dir_fd=self._folder)
+        except OSError as error:
+            raise HostileFileError(f"cannot make {name}: {error.strerror}") from None
+        if not stat.S_ISFIFO(os.fstat(handle).st_mode):
+            os.close(handle)
+            raise HostileFileError(f"{name} is not a named pipe")
+        return handle
+
+    def link(self, name: str, target: Path) -> None:
+        """Make a link for the process; the trusted side follows none."""
+        try:
+            os.symlink(target, _plain(name), dir_fd=self._folder)
+        except OSError as error:
+            raise HostileFileError(f"cannot make {name}: {error.strerror}") from None
 
     def holds(self, name: str) -> bool:
         """Tell whether anything has this name."""
@@ -77,6 +116,14 @@ class SharedFolder:
     def read(self, name: str, limit: int) -> bytes:
         """Return the content of a plain file of at most `limit` bytes."""
         return self.array(name, limit).tobytes()
+
+    def size(self, name: str) -> int | None:
+        """Return the size of the plain file of this name; None if there is none."""
+        try:
+            status = os.stat(_plain(name), dir_fd=self._folder, follow_symlinks=False)
+        except OSError:
+            return None
+        return status.st_size if stat.S_ISREG(status.st_mode) else None
 
     def find(self, name: str, limit: int) -> bytes | None:
         """Return the content as `read` does; None if nothing has this name."""
@@ -126,6 +173,10 @@ class SharedFolder:
             with suppress(OSError):
                 os.unlink(temporary, dir_fd=self._folder)
             raise HostileFileError(f"cannot write {name}: {error.strerror}") from None
+
+    def copy(self, name: str, target: SharedFolder, limit: int) -> None:
+        """Put the content of a plain file into another folder, under the same name."""
+        target.write(name, self.array(name, limit).data)
 
     def remove(self, name: str) -> None:
         """Remove the file or link of this name, if there is one."""

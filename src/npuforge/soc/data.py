@@ -71,10 +71,9 @@ def load_soc(name: str) -> Soc:
     return _load(_canonical(name))
 
 
-def write_constants(path: Path, soc: Soc) -> None:
-    """Writes every constant of `soc` to `path`, one `key value` per line, sorted by key."""
-    lines = [f"{key} {_text(value)}\n" for key, value in sorted(soc.values.items())]
-    path.write_text("".join(lines), encoding="utf-8")
+def constants_text(soc: Soc) -> str:
+    """Return every constant of `soc`, one `key value` per line, sorted by key."""
+    return "".join(f"{key} {_text(value)}\n" for key, value in sorted(soc.values.items()))
 
 
 def _canonical(name: str) -> str:

@@ -36,6 +36,8 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_flatten, tree_unflatten
 from torch.utils.weak import WeakIdKeyDictionary
 
+_LONGEST = 4000  # characters of an exception
+
 
 def load(path: str) -> Any:
     spec = importlib.util.spec_from_file_location("captured", path)
@@ -444,7 +446,7 @@ def arguments(function: Any) -> list[str]:
 def reason(error: BaseException) -> str:
     last = traceback.extract_tb(error.__traceback__)[-1]
     where = f"{Path(last.filename).name}:{last.lineno}"
-    return f"{type(error).__name__}: {error} ({where})"
+    return f"{type(error).__name__}: {str(error)[:_LONGEST]} ({where})"
 
 
 def put(path: Path, content: Any) -> None:
@@ -454,17 +456,10 @@ def put(path: Path, content: Any) -> None:
     write_whole(path, json.dumps(content))
 
 
-def stopped(folder: Path) -> bool:
-    """Whether the other side wants nothing more."""
-    return (folder / "stop.json").exists()
-
-
-def question() -> dict[str, Any] | None:
-    """What the other side wants next, once it knows; None: nothing."""
+def question() -> dict[str, Any]:
+    """Return what the other side wants next, once it knows; it kills who is not needed."""
     path = Path("question.json")
     while not path.exists():
-        if stopped(Path()):
-            return None
         time.sleep(0.01)
     found: dict[str, Any] = json.loads(path.read_text("utf-8"))
     return found
@@ -569,9 +564,7 @@ def main() -> None:
     if job["then"] is None:
         return
     serve = importlib.import_module(job["then"]).serve
-    wanted = question()
-    if wanted is not None:
-        serve(captured, wanted, Path())
+    serve(captured, question(), Path())
 
 
 if __name__ == "__main__":

@@ -1,33 +1,45 @@
 # SPDX-License-Identifier: Apache-2.0
 """The captured graph: tensors that go in, operations in order, tensors that come out.
 
-Plain data, so that it crosses the sandbox as JSON.
+Plain data, so that it crosses the sandbox as JSON. The process that captures a graph runs the
+module's own code, so texts, numbers and lists have bounds, and names are names; `graph_check.py`
+checks how the parts go together.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal, cast
+from typing import Annotated, Literal, cast
 
 import msgspec
+from msgspec import Meta
 
+from npuforge.sandbox.messages import Whole
 from npuforge.spec.size import Size
 
 Origin = Literal["input", "parameter", "buffer", "constant"]
+Name = Annotated[str, Meta(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,199}\Z")]
+Target = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_.-]{1,400}\Z")]  # a module's name for a tensor
+Operation = Annotated[str, Meta(pattern=r"^[A-Za-z_][A-Za-z0-9_.:]{0,199}\Z")]
+TypeName = Annotated[str, Meta(pattern=r"^[a-z][a-z0-9_]{0,31}\Z")]
+Example = Annotated[int, Meta(ge=0, le=1 << 48)]
+ExtentText = Annotated[str, Meta(max_length=1000)]
+ArgumentText = Annotated[str, Meta(max_length=4096)]
+Place = Annotated[int, Meta(ge=0, le=1 << 20)]
 
 
 class Ref(msgspec.Struct, frozen=True, tag="ref"):
     """The result of a node, or an input, by name."""
 
-    ref: str
+    ref: Name
 
 
 class Extent(msgspec.Struct, frozen=True, tag="extent"):
     """A number that follows from the shapes of the inputs: the text of a size, and its example."""
 
-    text: str
-    example: int
+    text: ExtentText
+    example: Whole
 
     @property
     def size(self) -> Size:
@@ -36,7 +48,7 @@ class Extent(msgspec.Struct, frozen=True, tag="extent"):
 
 # What an argument of an operation may be. Symbols (dtypes, layouts, devices) arrive as text, and so
 # do infinities and not-a-number, which JSON lacks ("inf", "-inf", "nan").
-_Plain = Ref | Extent | bool | int | float | str | None
+_Plain = Ref | Extent | bool | Whole | float | ArgumentText | None
 Argument = _Plain | list[_Plain | list[_Plain]]
 
 
@@ -44,9 +56,9 @@ Argument = _Plain | list[_Plain | list[_Plain]]
 class TensorType:
     """Shape and element type: the example's `shape`, and `extents` over the graph's symbols."""
 
-    shape: tuple[int, ...]
-    dtype: str
-    extents: tuple[str, ...]
+    shape: Annotated[tuple[Example, ...], Meta(max_length=32)]
+    dtype: TypeName
+    extents: Annotated[tuple[ExtentText, ...], Meta(max_length=32)]
 
     @property
     def sizes(self) -> tuple[Size, ...]:
@@ -57,11 +69,11 @@ class TensorType:
 class Symbol:
     """An extent the caller is free to choose: axis `axis` of the source, at least `least`."""
 
-    name: str
-    source: str
-    axis: int
-    example: int
-    least: int
+    name: Name
+    source: Name
+    axis: Place
+    example: Example
+    least: Whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,22 +83,22 @@ class Source:
     `position` is the place among the arguments of `forward`; `target` the module's name for it.
     """
 
-    name: str
+    name: Name
     type: TensorType
     origin: Origin
-    position: int | None = None
-    target: str | None = None
+    position: Place | None = None
+    target: Target | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
     """One ATen operation. An operation with several results has several `types`."""
 
-    name: str
-    op: str
+    name: Name
+    op: Operation
     args: list[Argument]
-    kwargs: dict[str, Argument]
-    types: list[TensorType | None]
+    kwargs: dict[Name, Argument]
+    types: Annotated[list[TensorType | None], Meta(max_length=1024)]
 
     @property
     def word(self) -> str:
@@ -118,16 +130,16 @@ class Node:
 class Result:
     """A tensor that comes out. `mutates` names the source it is written back to."""
 
-    name: str
-    mutates: str | None = None
+    name: Name
+    mutates: Target | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class EagerTensor:
     """A tensor as eager execution sees it; one that is not contiguous is copied before its use."""
 
-    shape: tuple[int, ...]
-    dtype: str
+    shape: Annotated[tuple[Example, ...], Meta(max_length=32)]
+    dtype: TypeName
     contiguous: bool = True
 
 
@@ -138,11 +150,11 @@ class EagerOp:
     `args` are the arguments in order; a tensor, or a list of them, is None there.
     """
 
-    op: str
+    op: Operation
     inputs: list[EagerTensor]
     outputs: list[EagerTensor]
     args: list[Argument]
-    count: int = 1
+    count: Annotated[int, Meta(ge=1, le=1 << 32)] = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,12 +167,12 @@ class Graph:
     """
 
     name: str
-    sources: list[Source]
-    nodes: list[Node]
-    results: list[Result]
-    symbols: list[Symbol]
-    scalars: dict[str, float | int | bool] = field(default_factory=dict)
-    eager: list[EagerOp] = field(default_factory=list)
+    sources: Annotated[list[Source], Meta(max_length=10_000)]
+    nodes: Annotated[list[Node], Meta(max_length=100_000)]
+    results: Annotated[list[Result], Meta(max_length=10_000)]
+    symbols: Annotated[list[Symbol], Meta(max_length=1000)]
+    scalars: dict[Name, float | Whole | bool] = field(default_factory=dict)
+    eager: Annotated[list[EagerOp], Meta(max_length=20_001)] = field(default_factory=list)
 
     def text(self) -> str:
         """The graph, one line a node."""

@@ -11,15 +11,18 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
+from msgspec import Meta
 
-from npuforge.errors import UsageError
+from npuforge.errors import NpuforgeError, UsageError
 from npuforge.sandbox import Limits, Sandbox
+from npuforge.sandbox.messages import Text, decode, one_line
 from npuforge.spec.complex_pairs import paired
 from npuforge.spec.folder_process import FolderProcess
 from npuforge.spec.graph import EagerOp, Graph
+from npuforge.spec.graph_check import check_graph, check_parameters
 
 _WORKER = Path(__file__).with_name("capture_worker.py")
 _LIMITS = Limits(cpu_s=240.0, wall_s=600.0, memory_bytes=8 << 30)
@@ -32,18 +35,25 @@ def operator_name(text: str) -> str:
     return re.sub(r"^[\d_]+", "", name) or "operator"
 
 
-class Signature(msgspec.Struct, frozen=True):
+_Parameters = Annotated[list[Annotated[str, Meta(max_length=2000)]], Meta(max_length=1000)]
+
+
+class Signature(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How the module is made and called: arguments as Python writes them, with defaults."""
 
-    init: list[str]
-    forward: list[str]
+    init: _Parameters
+    forward: _Parameters
+
+    def checked(self) -> Signature:
+        """Return the signature of names and literals alone: it becomes part of a Python file."""
+        return Signature(check_parameters(self.init), check_parameters(self.forward))
 
 
-class _Captured(msgspec.Struct, frozen=True):
+class _Captured(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     graph: Graph | None = None
     signature: Signature | None = None
     refused: EagerOp | None = None
-    error: str | None = None
+    error: Text | None = None
 
 
 class ModuleSession(FolderProcess):
@@ -55,6 +65,7 @@ class ModuleSession(FolderProcess):
     """
 
     limits = _LIMITS
+    patience_s = _LIMITS.wall_s
 
     def __init__(
         self,
@@ -80,10 +91,9 @@ class ModuleSession(FolderProcess):
         return ["-s", "-B", _WORKER]
 
     def job(self) -> dict[str, Any]:
-        name = operator_name(self.file.stem)
         return {
             "file": str(self.file),
-            "name": name,
+            "name": operator_name(self.file.stem),
             "then": self._then,
             "refused": self._refused,
         }
@@ -112,9 +122,8 @@ class ModuleSession(FolderProcess):
     def _first(self) -> _Captured:
         if self._captured is None:
             try:
-                text = self.wait("graph.json", _MOST_JSON)
-                self._captured = msgspec.json.decode(text, type=_Captured)
-            except (UsageError, msgspec.DecodeError) as error:
+                self._captured = self._received(self.wait("graph.json", _MOST_JSON))
+            except NpuforgeError as error:
                 reason = str(error).removeprefix(f"{self.file.name}: ")
                 self._captured = _Captured(error=reason)
         if self._captured.error is not None:
@@ -124,3 +133,15 @@ class ModuleSession(FolderProcess):
             shapes = " and ".join(str(list(tensor.shape)) for tensor in found.inputs)
             raise UsageError(f"{found.op} of {shapes}: no plan for this operation yet")
         return self._captured
+
+    def _received(self, text: bytes) -> _Captured:
+        """Return what the process sent, checked; nobody asks it a second time."""
+        told = decode(text, _Captured, "the captured graph")
+        if told.error is not None:
+            return _Captured(error=one_line(told.error))
+        if told.refused is not None:
+            return told
+        if told.graph is None or told.signature is None:
+            return _Captured(error="its process sent no graph")
+        graph = check_graph(told.graph, operator_name(self.file.stem))
+        return _Captured(graph, told.signature.checked())

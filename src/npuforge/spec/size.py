@@ -17,6 +17,7 @@ from functools import cached_property, lru_cache
 from npuforge.syntax import parse_expression
 
 _Monomial = tuple[str, ...]  # sorted atoms; () is the constant term
+_MOST_TERMS, _MOST_ATOMS, _MOST_FACTOR = 100_000, 200, 1 << 200
 
 
 class SizeError(ValueError):
@@ -68,6 +69,8 @@ class Size:
         return self + -Size.of(other)
 
     def __mul__(self, other: Size | int) -> Size:
+        if len(self.terms) * len(Size.of(other).terms) > _MOST_TERMS:
+            raise SizeError("a size has too many terms")
         total: dict[_Monomial, int] = {}
         for left, a in self.terms:
             for right, b in Size.of(other).terms:
@@ -157,6 +160,8 @@ def product(sizes: Iterable[Size]) -> Size:
 
 
 def _make(terms: Mapping[_Monomial, int]) -> Size:
+    if any(len(atoms) > _MOST_ATOMS or abs(n) > _MOST_FACTOR for atoms, n in terms.items()):
+        raise SizeError("a size is too large")  # powers of powers: the text comes from a module
     kept = ((monomial, factor) for monomial, factor in terms.items() if factor)
     return Size(tuple(sorted(kept, key=lambda term: (-len(term[0]), term[0]))))
 

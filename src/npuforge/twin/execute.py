@@ -13,9 +13,12 @@ import numpy as np
 from npuforge import dtypes
 from npuforge.dtypes import AnyArray, HostTensor
 from npuforge.errors import UsageError
+from npuforge.files import write_whole
 from npuforge.sandbox import Completed, Limits, Sandbox
+from npuforge.sandbox.messages import one_line
+from npuforge.sandbox.shared_folder import HostileFileError, SharedFolder
 from npuforge.scratch import scratch_folder
-from npuforge.soc.data import Soc, load_soc, write_constants
+from npuforge.soc.data import Soc, constants_text, load_soc
 from npuforge.twin import session_result
 from npuforge.twin.kernel import KernelBuild
 from npuforge.twin.launch import (
@@ -40,8 +43,12 @@ if TYPE_CHECKING:
 Mode = Literal["run", "check", "time", "timed"]
 MODES: tuple[Mode, ...] = ("run", "check", "time", "timed")
 
-LIBRARY_NAME = "./kernel.so"  # short, without spaces, the same on every machine
+_LIBRARY = "kernel.so"
+LIBRARY_NAME = f"./{_LIBRARY}"  # short, without spaces, the same on every machine
+TRACE_FILE = "trace.json"
 _SEEDS = (1, 2)
+_MOST_TRACE = 1 << 30
+_MOST_TENSOR = 1 << 34
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,24 +173,24 @@ class _Run:
         return replace(timed, timing_note=f"timed with data: {note}")
 
     def once(self, mode: Mode, seed: int = 1) -> _Outcome:
-        with scratch_folder("run") as scratch:
-            plan = self._plan(scratch, mode, seed)
-            (scratch / "plan.txt").write_text("".join(f"{line}\n" for line in plan), "utf-8")
+        with scratch_folder("run") as scratch, SharedFolder(scratch) as folder:
+            plan = self._plan(folder, mode, seed)
+            folder.write("plan.txt", "".join(f"{line}\n" for line in plan).encode())
             assert self.build.library is not None
             runtime = self.toolchain.runtime()
             # A relative name in the plan: paths may contain spaces.
-            (scratch / LIBRARY_NAME).symlink_to(self.build.library)
+            folder.link(_LIBRARY, self.build.library)
             done = self.sandbox.run(
                 [runtime / RUNNER, "plan.txt"],
                 scratch=scratch,
                 readable=[runtime, self.build.library.parent],
                 limits=self.limits,
             )
-            return self._collect(scratch, done, with_data=mode != "time")
+            return self._collect(folder, done, with_data=mode != "time")
 
-    def _plan(self, scratch: Path, mode: Mode, seed: int) -> list[str]:
+    def _plan(self, folder: SharedFolder, mode: Mode, seed: int) -> list[str]:
         with_data = mode != "time"
-        write_constants(scratch / "constants.txt", self.soc)
+        folder.write("constants.txt", constants_text(self.soc).encode())
         lines = [
             f"mode {mode}",
             "constants constants.txt",
@@ -196,12 +203,12 @@ class _Run:
             f"seed {seed}",
         ]
         if self.trace is not None:
-            lines.append("trace trace.json")
+            lines.append(f"trace {TRACE_FILE}")
         for number, tensor in enumerate(self.launch.tensors()):
             file = "-"
             if with_data and tensor.nbytes:
                 file = _tensor_file(number)
-                _write_tensor(scratch / file, tensor)
+                folder.write(file, _content(tensor))
             lines.append(f"buffer {tensor.name} {tensor.nbytes} {tensor.role} {file}")
         by_name = {argument.name: argument for argument in reversed(self.launch.arguments)}
         for number, given in enumerate(self.launch.arguments):
@@ -222,13 +229,13 @@ class _Run:
                 lines += [f"buffer {name} {argument.nbytes} shapes -", f"pointer {name}"]
             elif isinstance(argument, TilingArgument):
                 name = f"{argument.name}#{number}"
-                (scratch / f"{number}.tiling").write_bytes(argument.raw)
+                folder.write(f"{number}.tiling", argument.raw)
                 lines.append(f"buffer {name} {len(argument.raw)} tiling {number}.tiling")
                 lines.append(f"pointer {name}")
         return lines
 
-    def _collect(self, scratch: Path, done: Completed, *, with_data: bool) -> _Outcome:
-        raw = session_result.load(scratch)
+    def _collect(self, folder: SharedFolder, done: Completed, *, with_data: bool) -> _Outcome:
+        raw = session_result.load(folder)
         error = failure(done, raw, self.limits)
         objects = {LIBRARY_NAME: self.build.library} if self.build.library else {}
         found = session_result.explain(raw.findings if raw else [], objects, self.build.root)
@@ -237,7 +244,7 @@ class _Run:
         if with_data:
             for number, tensor in enumerate(self.launch.tensors()):
                 if tensor.role != "in":
-                    octets = _read_output(scratch / _tensor_file(number), tensor)
+                    octets = _read_output(folder, number, tensor)
                     if octets is None:
                         error = error or f"the kernel's process damaged output {tensor.name}"
                         continue
@@ -256,21 +263,24 @@ class _Run:
             isolation=self.sandbox.name,
         )
         if self.trace is not None and error is None:
-            self._keep_trace(scratch)
+            keep_trace(folder, self.trace)
         return _Outcome(result, raw)
 
     def _timing(self, raw: session_result.RawResult | None) -> TimingReport | None:
-        summary = raw.launches[-1].timing if raw is not None and raw.launches else None
+        summary = raw.launches[-1].summary if raw is not None and raw.launches else None
         return build_report(summary, self.soc) if summary is not None else None
 
-    def _keep_trace(self, scratch: Path) -> None:
-        assert self.trace is not None
-        octets = session_result.read_back(scratch / "trace.json", self.limits.file_bytes)
-        if octets is not None:
-            try:
-                octets.tofile(self.trace)
-            except OSError as problem:
-                raise UsageError(f"cannot write {self.trace}: {problem.strerror}") from None
+
+def keep_trace(folder: SharedFolder, target: Path) -> None:
+    """Put the timeline that the process left where the user wants it; there may be none."""
+    try:
+        content = folder.find(TRACE_FILE, _MOST_TRACE)
+        if content is not None:
+            write_whole(target, content)
+    except HostileFileError:
+        return
+    except OSError as problem:
+        raise UsageError(f"cannot write {target}: {problem.strerror}") from None
 
 
 def failure(done: Completed, raw: session_result.RawResult | None, limits: Limits) -> str | None:
@@ -307,7 +317,7 @@ def _killed(reason: str, limits: Limits) -> str:
 
 def _last_line(stderr: bytes) -> str:
     lines = stderr.decode(errors="replace").strip().splitlines()
-    return lines[-1].removeprefix(f"{RUNNER}: ") if lines else ""
+    return one_line(lines[-1].removeprefix(f"{RUNNER}: ")) if lines else ""
 
 
 def _named_shape(tensor: TensorArgument) -> str:
@@ -318,15 +328,18 @@ def _tensor_file(number: int) -> str:
     return f"{number}.bin"
 
 
-def _write_tensor(path: Path, tensor: TensorArgument) -> None:
+def _content(tensor: TensorArgument) -> bytes:
+    if not 0 <= tensor.nbytes <= _MOST_TENSOR:  # host code may have inferred its shape
+        raise UsageError(f"{tensor.name} has {tensor.nbytes} bytes; at most {_MOST_TENSOR} are run")
     if tensor.data is not None:
-        path.write_bytes(tensor.data.to_bytes())
-    else:
-        np.full(tensor.nbytes, dtypes.poison(tensor.dtype), np.uint8).tofile(path)
+        return tensor.data.to_bytes()
+    return bytes([dtypes.poison(tensor.dtype)]) * tensor.nbytes
 
 
-def _read_output(path: Path, tensor: TensorArgument) -> AnyArray | None:
+def _read_output(folder: SharedFolder, number: int, tensor: TensorArgument) -> AnyArray | None:
     if tensor.nbytes == 0:
         return np.zeros(0, np.uint8)
-    octets = session_result.read_back(path, tensor.nbytes)
-    return octets if octets is not None and octets.size == tensor.nbytes else None
+    try:
+        return folder.array(_tensor_file(number), tensor.nbytes, size=tensor.nbytes)
+    except HostileFileError:
+        return None

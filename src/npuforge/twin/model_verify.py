@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import shutil
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -12,9 +11,11 @@ from typing import Any
 
 from npuforge.dtypes import HostTensor
 from npuforge.errors import UsageError
-from npuforge.sandbox import Sandbox
+from npuforge.sandbox import GIB, MIB, Sandbox
+from npuforge.sandbox.shared_folder import HostileFileError, SharedFolder
+from npuforge.sandbox.tensor_files import read_tensors
 from npuforge.scratch import scratch_folder
-from npuforge.soc.data import load_soc, write_constants
+from npuforge.soc.data import constants_text, load_soc
 from npuforge.twin import numerics, session_result
 from npuforge.twin.execute import Mode
 from npuforge.twin.recipes import RUNTIME_LIBRARY
@@ -23,11 +24,13 @@ from npuforge.twin.sources.model_answer import ModelAnswer
 from npuforge.twin.timing.report import TimingReport, build_report
 from npuforge.twin.toolchain import Toolchain
 from npuforge.twin.torchbind.candidate import CandidateResult, run_job
+from npuforge.twin.torchbind.conduct import output_file
 from npuforge.twin.verify import CaseReport, Report, Step
 from npuforge.verdict import Advice, Race, Verdict, Violation
 from npuforge.verdict import Case as CaseVerdict
 
 _TASK_SCRIPT = Path(__file__).parent / "torchbind" / "task_script.py"
+_MOST_BYTES = 4 * GIB  # of the inputs or results of a case
 _SEED = 1024  # the suite's own: candidate and reference build their weights from it
 
 
@@ -68,8 +71,8 @@ def verify_model(
     reports: list[CaseReport] = []
     timings: list[TimingReport] = []
     if build.ok:
-        with scratch_folder("task") as folder:
-            wanted = _reference(task, folder, trials, sandbox)
+        with scratch_folder("task") as place, SharedFolder(place) as wanted:
+            _reference(task, wanted, trials, sandbox)
             for step in steps:
                 mode: Mode = "time" if step == "time" else step
                 done, seen, given = run_candidate(
@@ -109,8 +112,8 @@ def _joined(first: Sequence[Any], second: Sequence[Any]) -> list[Any]:
     return [*first, *(finding for finding in second if finding not in first)]
 
 
-def _reference(task: Path, scratch: Path, trials: int, sandbox: Sandbox) -> Path:
-    """Inputs and reference outputs, in a folder that the candidate gets a copy of the inputs of."""
+def _reference(task: Path, folder: SharedFolder, trials: int, sandbox: Sandbox) -> None:
+    """Leave inputs and reference outputs in a folder; the candidate gets a copy of the inputs."""
     job = {
         "script": str(_TASK_SCRIPT),
         "task": str(task.resolve()),
@@ -118,15 +121,14 @@ def _reference(task: Path, scratch: Path, trials: int, sandbox: Sandbox) -> Path
         "trials": trials,
     }
     folders = [_TASK_SCRIPT.parent, task.resolve().parent]
-    done = run_job(job, scratch, {}, {}, "run", folders, sandbox=sandbox, preloaded=True)
+    done = run_job(job, folder, {}, {}, "run", folders, sandbox=sandbox, preloaded=True)
     if done.error is not None:
         raise UsageError(f"the reference {task.name} does not run: {done.error}")
-    return scratch
 
 
 def run_candidate(
     answer: ModelAnswer,
-    wanted: Path,
+    wanted: SharedFolder,
     mode: Mode,
     soc: str,
     *,
@@ -134,27 +136,25 @@ def run_candidate(
     auto_sync: bool = True,
     sandbox: Sandbox | None = None,
 ) -> tuple[CandidateResult, Seen, list[list[HostTensor]]]:
-    """The answer on the inputs in `wanted` (init.pt, inputs*.pt): how it went, what its kernels
-    did, and its outputs for each, empty where it did not come so far."""
+    """The answer on the inputs in `wanted` (init.pt, inputs0.pt, ...): how it went, what its
+    kernels did, and its outputs for each, empty where it did not come so far."""
     build = answer.build()
     assert build.path is not None
     chip = load_soc(soc)
-    with scratch_folder("model") as scratch:
-        shutil.copy(wanted / "init.pt", scratch)
-        inputs = list(wanted.glob("inputs*.pt"))
-        for path in inputs:
-            shutil.copy(path, scratch)
-        job = {
+    with scratch_folder("model") as scratch, SharedFolder(scratch) as folder:
+        cases = _copy_inputs(wanted, folder)
+        cases = 1 if mode == "time" else cases
+        job: dict[str, Any] = {
             "model": str(answer.model),
             "class": answer.model_class,
             "seed": seed,
-            "cases": 1 if mode == "time" else len(inputs),
+            "cases": cases,
         }
         env: dict[str, str] = {}
         tools = answer.toolchain or Toolchain.find()
         if answer.in_process:
             job["runtime"] = str(tools.runtime() / f"lib{RUNTIME_LIBRARY}.so")
-            write_constants(scratch / "constants.txt", chip)
+            folder.write("constants.txt", constants_text(chip).encode())
             env = {
                 "NPUFORGE_MODE": "timed" if mode == "time" else mode,
                 "NPUFORGE_CONSTANTS": str(scratch / "constants.txt"),
@@ -163,23 +163,25 @@ def run_candidate(
             }
         done = run_job(
             job,
-            scratch,
+            folder,
             {answer.module: build.path},
             answer.operators,
             mode,
             [answer.root, tools.runtime()],
             sandbox=sandbox,
             env=env,
+            most_bytes=_most_outputs(wanted, cases),
         )
         seen = Seen()
         if answer.in_process:
-            raw = session_result.load(scratch)
+            raw = session_result.load(folder)
             found = session_result.explain(
                 raw.findings if raw else [], {str(build.path): build.path}, answer.root
             )
             launches = raw.launches if raw is not None else []
             seen = Seen(found.violations, found.advice, found.races, calls=len(launches))
-            seen.timings = [build_report(o.timing, chip) for o in launches if o.timing is not None]
+            summaries = [one.summary for one in launches]
+            seen.timings = [build_report(one, chip) for one in summaries if one is not None]
         for _, result in done.calls:
             seen.calls += 1
             seen.violations += [v for v in result.violations if v not in seen.violations]
@@ -187,41 +189,45 @@ def run_candidate(
             seen.races += [r for r in result.races if r not in seen.races]
             if result.timing is not None:
                 seen.timings.append(result.timing)
-        cases = job["cases"]
-        assert isinstance(cases, int)
         given: list[list[HostTensor]] = [[] for _ in range(cases)]
         if done.forged is None:
-            given = [tensors(scratch / f"outputs{i}.pt") for i in range(cases)]
+            given[: len(done.outputs)] = done.outputs[:cases]
     return done, seen, given
 
 
-def tensors(path: Path) -> list[HostTensor]:
-    """Tensors that a process of the sandbox saved; none where it did not."""
-    import torch  # noqa: PLC0415 (heavy; only models need it)
+def _copy_inputs(wanted: SharedFolder, folder: SharedFolder) -> int:
+    """Give the candidate what it is called with, unread; return the number of calls."""
+    wanted.copy("init.pt", folder, _MOST_BYTES)
+    number = 0
+    while wanted.holds(f"inputs{number}.pt"):
+        wanted.copy(f"inputs{number}.pt", folder, _MOST_BYTES)
+        number += 1
+    return number
 
-    if not path.exists():
-        return []
-    held = torch.load(path, weights_only=True)
-    return [HostTensor.of(item) for item in held if isinstance(item, torch.Tensor)]
+
+def _most_outputs(wanted: SharedFolder, cases: int) -> int:
+    """Twice what the reference returns: an answer may return wider elements, which are wrong."""
+    sizes = [wanted.size(output_file(number)) or 0 for number in range(cases)]
+    return 2 * max(sizes, default=0) + 64 * MIB
 
 
-def _compare(wanted: Path, given: list[list[HostTensor]], trial: int) -> CaseReport:
-    import torch  # noqa: PLC0415
+def tensors(folder: SharedFolder, name: str) -> list[HostTensor]:
+    """Return the tensors that a reference's process saved."""
+    try:
+        return [item for item in read_tensors(folder, name, _MOST_BYTES) if item is not None]
+    except HostileFileError as error:
+        raise UsageError(f"the reference does not run: {error}") from None
 
-    inputs = [
-        item
-        for item in torch.load(wanted / f"inputs{trial}.pt", weights_only=True)
-        if isinstance(item, torch.Tensor)
-    ]
-    reference = tensors(wanted / f"outputs{trial}.pt")
+
+def _compare(wanted: SharedFolder, given: list[list[HostTensor]], trial: int) -> CaseReport:
+    inputs = tensors(wanted, f"inputs{trial}.tensors")
+    reference = tensors(wanted, output_file(trial))
     got = given[trial]
     shapes = [list(item.shape) for item in inputs]
-    types = [str(item.dtype).removeprefix("torch.") for item in inputs]
+    types = [item.dtype.name for item in inputs]
     name = f"trial {trial}"
-    if [tensor.shape for tensor in got] != [tensor.shape for tensor in reference]:
-        entry = CaseVerdict(shapes, types, correct=False)
-        expected = ", ".join(str(tensor.shape) for tensor in reference)
-        return CaseReport(name, entry, f"output shapes differ; expected {expected}", "")
+    if mismatch := numerics.mismatch_of(got, reference):
+        return CaseReport(name, CaseVerdict(shapes, types, correct=False), mismatch, "")
     compared = [numerics.compare(g, w) for g, w in zip(got, reference, strict=True)]
     known = [c.max_abs for c in compared if c.max_abs is not None]
     relative = [c.max_rel for c in compared if c.max_rel is not None]

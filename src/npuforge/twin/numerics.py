@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -59,11 +59,13 @@ def compare(
     tolerance: Tolerance | None = None,
     unwritten: int = 0,
 ) -> Comparison:
-    """`got` against `want`; `unwritten` is the number of elements the kernel never wrote."""
-    allowed = tolerance or tolerance_for(got.dtype)
-    if got.shape != want.shape:
-        text = f"shape {list(got.shape)} instead of {list(want.shape)}"
-        return Comparison(False, None, None, got.data.size, text)
+    """Compare `got` with `want`; `unwritten` is the number of elements the kernel never wrote.
+
+    The tolerance is that of the wanted type, and another type or shape is wrong by itself.
+    """
+    allowed = tolerance or tolerance_for(want.dtype)
+    if told := mismatch_of([got], [want]):
+        return Comparison(False, None, None, got.data.size, told)
     if got.data.size == 0:
         return Comparison(True, 0.0, 0.0, 0, "")
     left, right = _wide(got), _wide(want)
@@ -81,6 +83,19 @@ def compare(
     max_rel = _relative(error, right)
     summary = "" if correct else describe(left, right, bad, unwritten)
     return Comparison(correct, _finite(max_abs), _finite(max_rel), count, summary)
+
+
+def mismatch_of(got: Sequence[HostTensor], want: Sequence[HostTensor]) -> str | None:
+    """Say how the shapes and element types differ from what is wanted; None where they do not."""
+    if len(got) != len(want):
+        return f"{len(got)} results instead of {len(want)}"
+    for number, (one, other) in enumerate(zip(got, want, strict=True)):
+        what = f"result {number} has " if len(want) > 1 else ""
+        if one.shape != other.shape:
+            return f"{what}shape {list(one.shape)} instead of {list(other.shape)}"
+        if one.dtype != other.dtype:
+            return f"{what}type {one.dtype.name} instead of {other.dtype.name}"
+    return None
 
 
 def describe(left: AnyArray, right: AnyArray, bad: npt.NDArray[np.bool_], unwritten: int) -> str:

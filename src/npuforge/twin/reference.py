@@ -2,14 +2,14 @@
 """Expected outputs from Python: a function of a file, or an expression, run in the sandbox.
 
 The reference is as untrusted as the kernel. It runs in a process of its own (`reference_worker.py`)
-that sees the inputs as `.npy` files and leaves its outputs the same way.
+that sees the inputs as `.npy` files and leaves its outputs as a list of tensors.
 """
 
 from __future__ import annotations
 
+import io
 import json
 import sys
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,12 +19,17 @@ import numpy as np
 from npuforge.dtypes import HostTensor, encode
 from npuforge.errors import UsageError
 from npuforge.sandbox import GIB, Limits, Sandbox
+from npuforge.sandbox.messages import one_line
 from npuforge.sandbox.python import interpreter
+from npuforge.sandbox.shared_folder import HostileFileError, SharedFolder
+from npuforge.sandbox.tensor_files import read_tensors
 from npuforge.scratch import scratch_folder
-from npuforge.twin import session_result
 from npuforge.twin.launch import TensorArgument
 
 _WORKER = Path(__file__).with_name("reference_worker.py")
+_WRITER = Path(__file__).parent / "torchbind" / "tensor_writer.py"
+_OUTPUTS = "outputs.tensors"
+_MOST_BYTES = 4 * GIB
 _LIMITS = Limits(cpu_s=300, wall_s=300, memory_bytes=8 * GIB)
 
 
@@ -72,47 +77,43 @@ def _work(
     inputs: Sequence[tuple[str, HostTensor]],
     sandbox: Sandbox | None,
     folder: Path | None = None,
-) -> list[np.ndarray[Any, Any]]:
-    with scratch_folder("reference") as scratch:
+) -> list[HostTensor]:
+    with scratch_folder("reference") as scratch, SharedFolder(scratch) as shared:
         for number, (_, tensor) in enumerate(inputs):
-            np.save(scratch / f"in{number}.npy", np.ascontiguousarray(tensor.data))
+            shared.write(f"in{number}.npy", _npy(tensor.data))
         described = {
             **job,
             "folder": str(folder) if folder else None,
+            "writer": str(_WRITER),
             "inputs": [(name, tensor.dtype.name) for name, tensor in inputs],
         }
-        (scratch / "job.json").write_text(json.dumps(described), "utf-8")
+        shared.write("job.json", json.dumps(described).encode())
         done = (sandbox or Sandbox.detect()).run(
             [sys.executable, "-s", "-B", _WORKER],
             scratch=scratch,
-            readable=[_WORKER, *interpreter(), *([folder] if folder else [])],
+            readable=[_WORKER, _WRITER, *interpreter(), *([folder] if folder else [])],
             limits=_LIMITS,
             env={"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
         )
         if done.returncode != 0:
             lines = done.stderr.decode(errors="replace").strip().splitlines()
-            reason = done.killed_by or (lines[-1] if lines else f"status {done.returncode}")
-            raise UsageError(f"the reference failed: {reason}")
-        made: list[np.ndarray[Any, Any]] = []
-        while (
-            octets := session_result.read_back(scratch / f"out{len(made)}.npy", 1 << 40)
-        ) is not None:
-            made.append(_parse_npy(octets))
-        return made
-
-
-def _parse_npy(octets: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    with tempfile.TemporaryFile() as file:
-        octets.tofile(file)
-        file.seek(0)
+            said = one_line(lines[-1]) if lines else f"status {done.returncode}"
+            raise UsageError(f"the reference failed: {done.killed_by or said}")
         try:
-            array: np.ndarray[Any, Any] = np.load(file, allow_pickle=False)
-        except ValueError:
-            raise UsageError("the reference left something that is no array") from None
-    return array
+            made = read_tensors(shared, _OUTPUTS, _MOST_BYTES)
+        except HostileFileError as error:
+            raise UsageError(f"the reference left no outputs: {error}") from None
+        return [tensor for tensor in made if tensor is not None]
 
 
-def _fit(where: str, value: np.ndarray[Any, Any], output: TensorArgument) -> HostTensor:
+def _npy(array: np.ndarray[Any, Any]) -> memoryview:
+    file = io.BytesIO()
+    np.save(file, np.ascontiguousarray(array), allow_pickle=False)
+    return file.getbuffer()
+
+
+def _fit(where: str, tensor: HostTensor, output: TensorArgument) -> HostTensor:
+    value = tensor.values()
     if value.size != int(np.prod(output.shape)):
         got, need = list(value.shape), list(output.shape)
         raise UsageError(f"{where} gives shape {got}, output {output.name} has {need}")

@@ -37,14 +37,18 @@ def _to_numpy(value: Any) -> Any:
     return np.asarray(value)
 
 
-def _function(job: dict[str, Any]) -> Any:
-    sys.path.insert(0, job["folder"])
-    path = Path(job["folder"]) / job["file"]
-    spec = importlib.util.spec_from_file_location("reference", path)
+def _loaded(path: str) -> Any:
+    spec = importlib.util.spec_from_file_location(Path(path).stem, path)
     if spec is None or spec.loader is None:
-        raise ImportError(f"{job['file']} is not a Python file")
+        raise ImportError(f"{Path(path).name} is not a Python file")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
+    return module
+
+
+def _function(job: dict[str, Any]) -> Any:
+    sys.path.insert(0, job["folder"])
+    module = _loaded(str(Path(job["folder"]) / job["file"]))
     return getattr(module, job["function"]), hasattr(module, "torch")
 
 
@@ -61,8 +65,9 @@ def main() -> None:
             arrays = [_to_torch(a, dtype) for a, dtype in zip(arrays, types, strict=True)]
         made = function(*arrays, **job["attrs"])
         outputs = list(made) if isinstance(made, list | tuple) else [made]
-    for number, value in enumerate(outputs):
-        np.save(f"out{number}.npy", _to_numpy(value))
+    made = [np.ascontiguousarray(_to_numpy(value)) for value in outputs]
+    listed = [(value.dtype.name, value.shape, value.tobytes()) for value in made]
+    Path("outputs.tensors").write_bytes(_loaded(job["writer"]).packed(listed))
 
 
 if __name__ == "__main__":

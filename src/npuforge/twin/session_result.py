@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Read what a session left behind: `result.json` of the runner or of a direct-launch program.
 
-The process that wrote it ran untrusted code, so its files are opened without following links, only
-up to a size, and everything in them is checked for type. Code addresses are looked up only in the
-library or program that was built for the run.
+The process that wrote it ran untrusted code: the file is read through a `SharedFolder`, and every
+part of it has a type with bounds. Code addresses are looked up only in the library or program that
+was built for the run.
 """
 
 from __future__ import annotations
@@ -11,14 +11,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import msgspec
-import numpy as np
+from msgspec import Meta
 
 from npuforge import rules
-from npuforge.dtypes import AnyArray
-from npuforge.sandbox import MIB, open_plain
+from npuforge.sandbox import MIB, messages
+from npuforge.sandbox.messages import Count, Text, Whole, Word, one_line
+from npuforge.sandbox.shared_folder import HostileFileError, SharedFolder
 from npuforge.twin.recipes import CPP_ROOT
 from npuforge.twin.symbolize import Frame, symbolize, user_frame
 from npuforge.verdict import Advice, Race, Side, Violation
@@ -27,37 +28,93 @@ RESULT_FILE = "result.json"
 _RESULT_LIMIT = 64 * MIB
 
 
-class RawFrame(msgspec.Struct):
-    address: int
-    object: str
+_Time = Annotated[float, Meta(ge=-1e12, le=1e12)]  # microseconds
+_Bytes = Annotated[int, Meta(ge=0, le=1 << 60)]
+_Pipe = Literal["S", "V", "MTE2", "MTE3", "MTE1", "M", "FIX"]
 
 
-class RawFinding(msgspec.Struct):
-    rule: str
-    message: str
-    severity: str = ""
-    core: int = 0
-    count: int = 1
-    cycles_lost: int = 0
-    site: list[RawFrame] = []
-    pipe: str = ""
-    other_pipe: str = ""
-    other_site: list[RawFrame] = []
+class _Message(msgspec.Struct, forbid_unknown_fields=True):
+    pass
 
 
-class RawLaunch(msgspec.Struct):
-    name: str
-    blocks: int
-    error: str
+class RawFrame(_Message):
+    address: Count
+    object: Text
+
+
+_Site = Annotated[list[RawFrame], Meta(max_length=64)]
+
+
+class RawFinding(_Message):
+    rule: Word
+    message: Text
+    severity: Word = ""
+    core: Whole = 0
+    count: Count = 1
+    cycles_lost: Count = 0
+    site: _Site = []
+    pipe: Word = ""
+    other_pipe: Word = ""
+    other_site: _Site = []
+
+
+class _PipeUse(_Message):
+    busy_us: _Time
+    wait_us: _Time
+    instructions: Count
+
+
+class _Core(_Message):
+    cube: bool
+    start_us: _Time
+    end_us: _Time
+    sync_us: _Time
+    read_bytes: _Bytes
+    written_bytes: _Bytes
+    pipes: dict[_Pipe, _PipeUse]
+
+
+class RawTiming(_Message):
+    """The simulator's summary, as `timeline_output.cpp` writes it."""
+
+    kernel: Text
+    block_num: Annotated[int, Meta(ge=1, le=1 << 20)]
+    clock_mhz: Annotated[float, Meta(gt=0, le=1e6)]
+    stall: Text | None
+    total_us: Annotated[float, Meta(ge=0, le=1e12)]
+    launch_us: _Time
+    skew_us: _Time
+    gm_read_bytes: _Bytes
+    gm_write_bytes: _Bytes
+    l2_read_hit_bytes: _Bytes
+    hbm_read_bytes: _Bytes
+    hbm_write_bytes: _Bytes
+    footprint_read_bytes: _Bytes
+    footprint_write_bytes: _Bytes
+    cores: Annotated[list[_Core], Meta(min_length=1, max_length=1024)]
+
+
+class RawLaunch(_Message):
+    name: Text
+    blocks: Whole
+    error: Text
     value_read: bool
-    stream_hash: str
-    timing: dict[str, Any] | None = None
+    stream_hash: Word
+    timing: RawTiming | None = None
+
+    @property
+    def summary(self) -> dict[str, Any] | None:
+        """The timing as `build_report` takes it."""
+        if self.timing is None:
+            return None
+        plain: dict[str, Any] = msgspec.to_builtins(self.timing)
+        return plain
 
 
-class RawResult(msgspec.Struct):
-    error: str
-    launches: list[RawLaunch]
-    findings: list[RawFinding]
+class RawResult(_Message):
+    error: Text
+    launches: Annotated[list[RawLaunch], Meta(max_length=100_000)]
+    findings: Annotated[list[RawFinding], Meta(max_length=1000)]  # the runtime keeps 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,24 +126,22 @@ class Findings:
     races: list[Race] = field(default_factory=list)
 
 
-def load(scratch: Path) -> RawResult | None:
+def load(folder: SharedFolder) -> RawResult | None:
     """The session's result; None when there is none or it is damaged."""
-    raw = read_back(scratch / RESULT_FILE, _RESULT_LIMIT)
-    if raw is None:
-        return None
     try:
-        return msgspec.json.decode(raw.tobytes(), type=RawResult)
-    except msgspec.DecodeError:
+        result = messages.read(folder, RESULT_FILE, RawResult, _RESULT_LIMIT)
+    except HostileFileError:
         return None
-
-
-def read_back(path: Path, limit: int) -> AnyArray | None:
-    """The bytes of a plain file of at most `limit` bytes; None for anything else."""
-    file = open_plain(path, limit)
-    if file is None:
-        return None
-    with file:
-        return np.fromfile(file, np.uint8)
+    result.error = one_line(result.error)
+    for launch in result.launches:
+        launch.name, launch.error = one_line(launch.name), one_line(launch.error)
+        if launch.timing is not None:
+            launch.timing.kernel = one_line(launch.timing.kernel)
+            launch.timing.stall = one_line(launch.timing.stall) if launch.timing.stall else None
+    for finding in result.findings:
+        finding.rule, finding.message = one_line(finding.rule), one_line(finding.message, 1024)
+        finding.pipe, finding.other_pipe = one_line(finding.pipe), one_line(finding.other_pipe)
+    return result
 
 
 def explain(found: Sequence[RawFinding], objects: Mapping[str, Path], root: Path) -> Findings:
@@ -138,7 +193,7 @@ class _Places:
         wanted: dict[str, list[int]] = {}
         for finding in found:
             for frame in (*finding.site, *finding.other_site):
-                if frame.object in objects and frame.address >= 0:
+                if frame.object in objects:
                     wanted.setdefault(frame.object, []).append(frame.address)
         self._frames: dict[tuple[str, int], list[Frame]] = {}
         for name, addresses in wanted.items():

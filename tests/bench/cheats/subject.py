@@ -13,6 +13,7 @@ from pathlib import Path
 import torch
 from tests.twin.answers.test_model_answer import KERNEL, SIX
 
+from npuforge.sandbox.shared_folder import SharedFolder
 from npuforge.twin.model_verify import Seen, run_candidate
 from npuforge.twin.sources.model_answer import ModelAnswer
 from npuforge.twin.torchbind.candidate import CandidateResult
@@ -159,5 +160,6 @@ def run(answer: ModelAnswer, calls: int = 2) -> tuple[CandidateResult, Seen]:
         for number in range(calls):
             torch.manual_seed(number)
             torch.save([torch.randn(16, 256)], Path(folder) / f"inputs{number}.pt")
-        done, seen, _ = run_candidate(answer, Path(folder), "run", "910b2", seed=1)
+        with SharedFolder(Path(folder)) as wanted:
+            done, seen, _ = run_candidate(answer, wanted, "run", "910b2", seed=1)
     return done, seen

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import npuforge.twin
-from npuforge.soc import load_soc, write_constants
+from npuforge.soc import constants_text, load_soc
 
 RUNTIME = Path(npuforge.twin.__file__).parent / "cpp" / "runtime"
 
@@ -29,7 +29,7 @@ def probe(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_published_cycles(probe: Path, tmp_path: Path) -> None:
     constants = tmp_path / "constants"
-    write_constants(constants, load_soc("910b1"))
+    constants.write_text(constants_text(load_soc("910b1")))
     output = subprocess.run(
         [str(probe), str(constants)], check=True, capture_output=True, text=True
     ).stdout.split()

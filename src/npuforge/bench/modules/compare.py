@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The two judgements on one call: the suite's, and ours."""
+"""The two judgements on one call: the suite's, and ours.
+
+Both take the element types and shapes of the reference, and tolerances from its types alone. A
+result of another type is wrong, as it is for `torch.allclose`, which refuses to compare it.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +14,9 @@ import numpy as np
 from npuforge.bench.modules.checks import Check
 from npuforge.bench.modules.protocol import ModuleProtocol, Tolerance
 from npuforge.bench.settings import Settings
-from npuforge.dtypes import HostTensor, encode
+from npuforge.dtypes import AnyArray, HostTensor, encode
 from npuforge.generate.judge import judge, nearest
+from npuforge.twin.numerics import mismatch_of
 from npuforge.verdict import Case
 
 Tensors = Sequence[HostTensor]
@@ -20,10 +25,14 @@ Tensors = Sequence[HostTensor]
 def close(
     want: HostTensor, got: HostTensor, allowed: Tolerance, *, equal_nan: bool = False
 ) -> bool:
-    """`torch.allclose(want, got)`: near in every element, relative to what was got."""
+    """Tell what `torch.allclose(want, got)` does: near in every element, relative to `got`."""
+    if mismatch_of([got], [want]) is not None:
+        return False
     first, second = want.values(), got.values()
-    if want.dtype.name == "bool" or got.dtype.name == "bool":
-        return want.dtype == got.dtype and bool(np.array_equal(first, second))
+    if want.dtype.name == "bool":
+        return bool(np.array_equal(first, second))
+    if want.dtype.kind == "complex":
+        first, second = _parts(first), _parts(second)
     first, second = first.astype(np.float64), second.astype(np.float64)
     with np.errstate(all="ignore"):
         apart = np.abs(first - second)
@@ -68,9 +77,6 @@ def strict_case(
     problem = _mismatch(want, got)
     if problem is None:
         for place, reference in enumerate(want):
-            if got[place].dtype != reference.dtype:
-                problem = f"result {place} is {got[place].dtype.name}"
-                break
             exact = golden[place] if place < len(golden) else None
             found = judge(got[place], reference, exact)
             if not found.correct:
@@ -87,15 +93,12 @@ def _nearest(got: HostTensor, want: HostTensor, exact: HostTensor) -> HostTensor
 
 
 def _mismatch(want: Tensors, got: Tensors) -> str | None:
-    if not got:
-        return "no result"
-    if [tensor.shape for tensor in got] != [tensor.shape for tensor in want]:
-        return f"shapes {_shapes(got)} instead of {_shapes(want)}"
-    return None
+    return mismatch_of(got, want) if got else "no result"
 
 
-def _shapes(tensors: Tensors) -> str:
-    return ", ".join(str(list(tensor.shape)) for tensor in tensors)
+def _parts(values: AnyArray) -> AnyArray:
+    """Real and imaginary parts beside each other."""
+    return np.stack([values.real, values.imag], axis=-1)
 
 
 def _case(check: Check, inputs: Tensors, want: Tensors, got: Tensors, problem: str | None) -> Case:
@@ -113,14 +116,18 @@ def _case(check: Check, inputs: Tensors, want: Tensors, got: Tensors, problem: s
 def _errors(want: Tensors, got: Tensors) -> tuple[float | None, float | None]:
     absolute, relative = 0.0, 0.0
     for reference, result in zip(want, got, strict=True):
-        first = reference.values().astype(np.float64)
-        second = result.values().astype(np.float64)
+        first, second = _numbers(reference), _numbers(result)
         with np.errstate(all="ignore"):
             apart = np.where(first == second, 0.0, np.abs(first - second))
             share = apart / (np.abs(first) + 1e-7)
         absolute = max(absolute, float(apart.max(initial=0.0)))
         relative = max(relative, float(share.max(initial=0.0)))
     return _finite(absolute), _finite(relative)
+
+
+def _numbers(tensor: HostTensor) -> AnyArray:
+    values = tensor.values()
+    return _parts(values) if tensor.dtype.kind == "complex" else values.astype(np.float64)
 
 
 def _finite(value: float) -> float | None:

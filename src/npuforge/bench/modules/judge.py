@@ -22,6 +22,7 @@ from npuforge.bench.tables import spread
 from npuforge.bench.task import Task
 from npuforge.dtypes import HostTensor
 from npuforge.errors import UsageError
+from npuforge.sandbox.shared_folder import SharedFolder
 from npuforge.scratch import scratch_folder
 from npuforge.spec.graph import Graph
 from npuforge.twin.sources.direct import total
@@ -82,7 +83,7 @@ class ModuleJudge:
         name = self.task.name
         groups = spread(range(self.groups or 0), self.settings.cases)
         wanted = checks(self.graph, self.protocol, groups)
-        with scratch_folder("bench") as folder:
+        with scratch_folder("bench") as place, SharedFolder(place) as folder:
             try:
                 references = compute(
                     self.file,

@@ -8,43 +8,66 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
+from msgspec import Meta
 
 from npuforge.bench.modules.calling import Call
 from npuforge.bench.modules.checks import Check
 from npuforge.bench.modules.protocol import ModuleProtocol
 from npuforge.dtypes import HostTensor
 from npuforge.errors import UsageError
-from npuforge.sandbox import Sandbox, open_plain
+from npuforge.sandbox import GIB, Sandbox, messages
+from npuforge.sandbox.messages import Count, Text, Whole, one_line
 from npuforge.sandbox.python import PACKAGE_ROOT, interpreter
+from npuforge.sandbox.shared_folder import HostileFileError, SharedFolder
+from npuforge.sandbox.tensor_files import read_tensors
 from npuforge.spec.graph import Graph
 from npuforge.twin.model_verify import tensors
 from npuforge.twin.torchbind.candidate import LIMITS
+from npuforge.twin.torchbind.conduct import output_file
 
 _SCRIPT = Path(__file__).with_name("reference_script.py")
 _MOST_JSON = 1 << 20
+_MOST_BYTES = 4 * GIB
+_Name = Annotated[str, Meta(max_length=400)]
+_Number = bool | Whole | float | Text
+_Numbers = _Number | list[_Number | list[_Number]]
+_Place = Annotated[int, Meta(ge=0, le=10_000)]
 
 
-class _Told(msgspec.Struct, frozen=True):
-    file: int | None = None
-    error: str | None = None
-    changed: list[int] = []
+class _Told(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    file: _Place | None = None
+    error: Text | None = None
+    changed: Annotated[list[Count], Meta(max_length=10_000)] = []
 
 
-class _Made(msgspec.Struct, frozen=True):
-    """Names of the arguments of `forward`; numbers that the model was made with or keeps."""
+class _TensorPlace(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The tensor of that number among the inputs of a check."""
 
-    forward: list[str]
-    numbers: dict[str, Any]
+    tensor: _Place
+
+
+_Plain = _TensorPlace | bool | Whole | float | Text | None
+_Argument = _Plain | list[_Plain | list[_Plain]]
+_Arguments = Annotated[list[_Argument], Meta(max_length=10_000)]
+
+
+class _Made(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Names of the arguments of `forward` and of the model's tensors; numbers that the model was
+    made with or keeps."""
+
+    forward: Annotated[list[_Name], Meta(max_length=10_000)]
+    numbers: Annotated[dict[_Name, _Numbers], Meta(max_length=10_000)]
+    state: Annotated[list[_Name], Meta(max_length=100_000)]
 
 
 @dataclass(frozen=True, slots=True)
 class References:
     """A folder with inputs and results; `number` of each check, None where the task refuses it."""
 
-    folder: Path
+    folder: SharedFolder
     checks: Sequence[Check]
     told: Sequence[_Told]
 
@@ -52,45 +75,41 @@ class References:
         return self.told[place].file
 
     def refusal(self, place: int) -> str | None:
-        return self.told[place].error
+        told = self.told[place].error
+        return None if told is None else one_line(told)
 
     def changed(self, place: int) -> list[int]:
         """Inputs that the reference overwrites."""
         return self.told[place].changed
 
     def inputs(self, place: int) -> list[HostTensor]:
-        """Those that are tensors."""
-        return tensors(self.folder / f"inputs{self.number(place)}.pt")
+        """Those that are tensors, or tensors in a list."""
+        return tensors(self.folder, f"inputs{self.number(place)}.tensors")
 
     def outputs(self, place: int) -> list[HostTensor]:
-        return tensors(self.folder / f"outputs{self.number(place)}.pt")
+        return tensors(self.folder, output_file(self.number(place) or 0))
 
     def call(self, place: int) -> Call:
         """The check's call with the state of the task's model; both must have been asked for."""
-        import torch  # noqa: PLC0415 (heavy)
-
-        given = torch.load(self.folder / f"inputs{self.number(place)}.pt", weights_only=True)
-        state = torch.load(self.folder / "state.pt", weights_only=True)
-        held = open_plain(self.folder / "made.json", _MOST_JSON)
-        if held is None:
-            raise UsageError("the reference does not say how it is called")
-        with held:
-            made = msgspec.json.decode(held.read(), type=_Made)
-        more = [f"argument{at}" for at in range(len(made.forward), len(given))]
-        names = [*made.forward, *more][: len(given)]
-        return Call(
-            {name: _held(value) for name, value in zip(names, given, strict=True)},
-            made.numbers,
-            {name: HostTensor.of(tensor) for name, tensor in state.items()},
-        )
+        held = self.inputs(place)
+        name = f"arguments{self.number(place)}.json"
+        try:
+            given = messages.read(self.folder, name, _Arguments, _MOST_JSON)
+            made = messages.read(self.folder, "made.json", _Made, _MOST_JSON)
+            values = [_value(argument, held) for argument in given]
+        except (HostileFileError, IndexError):
+            raise UsageError("the reference does not say how it is called") from None
+        more = [f"argument{at}" for at in range(len(made.forward), len(values))]
+        names = [*made.forward, *more][: len(values)]
+        state = dict(zip(made.state, tensors(self.folder, "state.tensors"), strict=False))
+        return Call(dict(zip(names, values, strict=True)), made.numbers, state)
 
     def golden(self, place: int) -> list[HostTensor | None]:
         """In double precision; None where that is not known."""
-        import torch  # noqa: PLC0415 (heavy)
-
-        path = self.folder / f"golden{self.number(place)}.pt"
-        held = torch.load(path, weights_only=True)
-        return [HostTensor.of(item) if item is not None else None for item in held]
+        try:
+            return read_tensors(self.folder, f"golden{self.number(place)}.tensors", _MOST_BYTES)
+        except HostileFileError as error:
+            raise UsageError(f"the reference does not run: {error}") from None
 
 
 def compute(
@@ -98,7 +117,7 @@ def compute(
     checks: Sequence[Check],
     graph: Graph | None,
     protocol: ModuleProtocol,
-    folder: Path,
+    folder: SharedFolder,
     *,
     state: bool = False,
 ) -> References:
@@ -113,11 +132,10 @@ def compute(
         "state": state,
         "checks": [check.as_job(graph) for check in checks],
     }
-    file = folder / "job.json"
-    file.write_text(json.dumps(job), "utf-8")
+    folder.write("job.json", json.dumps(job).encode())
     done = Sandbox.detect().run(
-        [sys.executable, "-I", str(_SCRIPT), str(file)],
-        scratch=folder,
+        [sys.executable, "-I", str(_SCRIPT), str(folder.path / "job.json")],
+        scratch=folder.path,
         readable=[*interpreter(), PACKAGE_ROOT, task.resolve().parent],
         limits=LIMITS,
         env={"OMP_NUM_THREADS": "1"},
@@ -127,19 +145,18 @@ def compute(
         raise UsageError(f"the reference does not run: stopped for {done.killed_by}")
     if done.returncode != 0:
         lines = done.stderr.decode(errors="replace").strip().splitlines() or ["no word"]
-        raise UsageError(f"the reference does not run: {lines[-1]}")
-    held = open_plain(folder / "checks.json", _MOST_JSON)
-    if held is None:
-        raise UsageError("the reference does not run: it ended early")
-    with held:
-        told = msgspec.json.decode(held.read(), type=list[_Told])
+        raise UsageError(f"the reference does not run: {one_line(lines[-1])}")
+    try:
+        told = messages.read(folder, "checks.json", list[_Told], _MOST_JSON)
+    except HostileFileError as error:
+        raise UsageError(f"the reference does not run: it ended early: {error}") from None
+    if len(told) != len(checks):
+        raise UsageError(f"the reference tells of {len(told)} checks of {len(checks)}")
     return References(folder, checks, told)
 
 
-def _held(value: Any) -> Any:
-    """Tensors as the host holds them, in lists too."""
-    import torch  # noqa: PLC0415 (heavy)
-
-    if isinstance(value, torch.Tensor):
-        return HostTensor.of(value)
-    return [_held(item) for item in value] if isinstance(value, list | tuple) else value
+def _value(argument: Any, held: Sequence[HostTensor]) -> Any:
+    """The argument as a call has it, with its tensors from the list of them."""
+    if isinstance(argument, list):
+        return [_value(item, held) for item in argument]
+    return held[argument.tensor] if isinstance(argument, _TensorPlace) else argument

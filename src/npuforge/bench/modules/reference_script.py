@@ -3,24 +3,29 @@
 
 `python reference_script.py JOB.json`; the job's folder gets the results.
 
-Leaves init.pt, and for every check that the task accepts inputs{i}.pt, outputs{i}.pt, golden{i}.pt
-(results in double precision, or None), numbered without gaps; `checks.json` says for each check its
-number, or why it was refused. Where `state` is asked for, state.pt has the model's tensors by name
-and made.json how it is called and the numbers it was made with.
+For the process of the answer it leaves init.pt, and inputs{i}.pt for every check that the task
+accepts, numbered without gaps. For the trusted side it leaves lists of tensors: inputs{i}.tensors,
+outputs{i}.tensors and golden{i}.tensors (results in double precision, or None). `checks.json` says
+for each check its number, or why it was refused. Where `state` is asked for, arguments{i}.json says
+which arguments the tensors of a check are, state.tensors has the model's own, and made.json their
+names, how the model is called and the numbers it was made with.
 """
 
 import copy
 import importlib.util
 import inspect
+import itertools
 import json
 import math
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import torch
 
 _HUGE = 1e30
+_LONGEST = 2000  # characters of a refusal
 
 
 def load(path: str) -> Any:
@@ -109,11 +114,33 @@ def number(value: Any) -> bool:
     return isinstance(value, (bool, int, str))
 
 
+def flat(value: Any) -> list[torch.Tensor]:
+    """The tensors of an argument, in order."""
+    if isinstance(value, torch.Tensor):
+        return [value]
+    if isinstance(value, (list, tuple)):
+        return [tensor for item in value for tensor in flat(item)]
+    return []
+
+
+def described(value: Any, places: Iterator[int]) -> Any:
+    """An argument as JSON; None for what it cannot say."""
+    if isinstance(value, torch.Tensor):
+        return {"tensor": next(places)}
+    if isinstance(value, (list, tuple)):
+        return [described(item, places) for item in value]
+    return value if number(value) else None
+
+
 class Answerer:
     """The task's model, built under its suite's seed, and its inputs."""
 
     def __init__(self, job: dict[str, Any], scratch: Path) -> None:
         sys.path.insert(0, job["package"])
+        from npuforge.twin.torchbind.tensor_writer import saved  # noqa: PLC0415
+
+        self.saved = saved
+        self.state = job["state"]
         self.task = load(job["task"])
         self.seed, self.uncloned = job["seed"], job["uncloned"]
         torch.manual_seed(self.seed)
@@ -122,8 +149,12 @@ class Answerer:
         torch.manual_seed(self.seed)
         self.model = self.task.Model(*initial)
         if job["state"]:
-            torch.save(dict(self.model.state_dict()), scratch / "state.pt")
-            (scratch / "made.json").write_text(json.dumps(made(self.model, initial)))
+            state = {
+                k: v for k, v in self.model.state_dict().items() if isinstance(v, torch.Tensor)
+            }
+            (scratch / "state.tensors").write_bytes(self.saved(list(state.values())))
+            told = {**made(self.model, initial), "state": list(state)}
+            (scratch / "made.json").write_text(json.dumps(told))
         self.groups: list[Any] | None = None
         self.maker: Any = None
         self.seeds: list[int] = []
@@ -179,10 +210,15 @@ class Answerer:
             inputs = own
             given = [copied(value) for value in inputs]
             outputs = outputs_of(copy.deepcopy(exact), given)
-        torch.save(golden(exact, inputs, outputs), scratch / f"golden{number}.pt")
-        torch.save(outputs, scratch / f"outputs{number}.pt")
+        precise = self.saved(golden(exact, inputs, outputs))
+        (scratch / f"golden{number}.tensors").write_bytes(precise)
+        (scratch / f"outputs{number}.tensors").write_bytes(self.saved(outputs))
         kept = given if check["published"] and self.uncloned else inputs
         torch.save(kept, scratch / f"inputs{number}.pt")
+        (scratch / f"inputs{number}.tensors").write_bytes(self.saved(flat(kept)))
+        if self.state:
+            told = described(kept, itertools.count())
+            (scratch / f"arguments{number}.json").write_text(json.dumps(told))
         return [
             at
             for at, (old, new) in enumerate(zip(inputs, given, strict=True))
@@ -202,7 +238,7 @@ def run(job: dict[str, Any], scratch: Path) -> None:
         except Exception as error:  # sizes or values that the task refuses
             if check["published"]:
                 raise
-            told.append({"error": f"{type(error).__name__}: {error}"})
+            told.append({"error": f"{type(error).__name__}: {error}"[:_LONGEST]})
     (scratch / "checks.json").write_text(json.dumps(told))
 
 

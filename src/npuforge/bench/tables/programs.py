@@ -8,7 +8,6 @@ import math
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from npuforge.bench.tables.result import Program
@@ -23,6 +22,7 @@ from npuforge.generate.tuning import Trial, tune
 from npuforge.generate.workbench import Workbench
 from npuforge.generate.writer import Planner, Writer
 from npuforge.plan import Plan
+from npuforge.sandbox.shared_folder import SharedFolder
 from npuforge.scratch import scratch_folder
 from npuforge.spec.graph import Graph
 from npuforge.spec.session import Signature
@@ -116,28 +116,26 @@ def _cases(graph: Graph) -> list[ProofCase]:
     return [case for case in cases if case.name in _PROVEN_FIXED and held <= _MOST_FIXED]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class CapturedRow:
-    """A captured row as the process that references are asked of."""
+    """A captured row as the process that references are asked of; `answers` is where they come."""
 
     session: TableSession
     row: int
     graph: Graph
     signature: Signature
+    answers: SharedFolder | None = None
 
     @property
-    def folder(self) -> str:
-        return f"proof{self.row}"
-
-    @property
-    def scratch(self) -> Path:
-        return self.session.scratch / self.folder
+    def folder(self) -> SharedFolder:
+        assert self.answers is not None
+        return self.answers
 
     def ask(self, question: Any) -> None:
-        self.session.prove(self.row, question, self.folder)
+        self.answers = self.session.prove(self.row, question)
 
     def wait(self, name: str, limit: int) -> bytes:
-        return self.session.wait(f"{self.folder}/{name}", limit)
+        return self.session.wait(name, limit, self.folder)
 
 
 def sizes_of(graph: Graph, shapes: Sequence[Sequence[int]]) -> dict[str, int] | None:

@@ -9,67 +9,75 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import msgspec
+from msgspec import Meta
 
 from npuforge.bench.tables.table import Table
-from npuforge.dtypes import HostTensor, find
+from npuforge.dtypes import HostTensor
 from npuforge.errors import UsageError
 from npuforge.sandbox import GIB, Limits, Sandbox
+from npuforge.sandbox.messages import Text, decode, one_line
+from npuforge.sandbox.shared_folder import HostileFileError, SharedFolder
+from npuforge.sandbox.tensor_files import TensorHeader, read_tensor
 from npuforge.spec.complex_pairs import paired
 from npuforge.spec.folder_process import FolderProcess
 from npuforge.spec.graph import EagerOp, Graph
+from npuforge.spec.graph_check import check_graph
 from npuforge.spec.session import Signature
-from npuforge.twin.session_result import read_back
 
 _WORKER = Path(__file__).with_name("worker.py")
 # Whoever runs the attempt limits its time; this only ends what nobody waits for.
 _LIMITS = Limits(cpu_s=7200.0, wall_s=14400.0, memory_bytes=12 * GIB)
+_PATIENCE_S = 3600.0  # a reference on the CPU may take minutes
 _MOST_JSON = 64 << 20
+_MOST_TENSOR = 8 * GIB
 _T = TypeVar("_T")
 
-
-class Given(msgspec.Struct, frozen=True):
-    """A tensor among a row's arguments."""
-
-    shape: tuple[int, ...]
-    dtype: str
+_FileName = Annotated[str, Meta(pattern=r"^(source|wanted|golden)[0-9]{1,5}\.bin\Z")]
+_Key = Annotated[str, Meta(max_length=1 << 20)]
+_Figure = Annotated[str, Meta(max_length=100)]
 
 
-class Described(msgspec.Struct, frozen=True):
+class Described(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A row as far as programs care: all but the extents in `key`, tensors in order."""
 
-    key: str = ""
-    tensors: list[Given] = []
-    error: str | None = None
+    key: _Key = ""
+    tensors: Annotated[list[TensorHeader], Meta(max_length=10_000)] = []
+    error: Text | None = None
 
 
-class File(msgspec.Struct, frozen=True):
-    file: str
-    shape: tuple[int, ...]
-    dtype: str
+class File(TensorHeader, frozen=True, forbid_unknown_fields=True):
+    """A tensor that the process left in the file of that name."""
+
+    file: _FileName
 
 
-class Made(msgspec.Struct, frozen=True):
+class Made(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A row's tensors: sources of its graph, the reference's results, those in double precision."""
 
-    sources: list[File]
-    wanted: list[File]
-    golden: list[File | None]
+    sources: Annotated[list[File], Meta(max_length=10_000)]
+    wanted: Annotated[list[File], Meta(max_length=10_000)]
+    golden: Annotated[list[File | None], Meta(max_length=10_000)]
 
 
-class Checked(msgspec.Struct, frozen=True):
+class Checked(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The suite's own word on a row."""
 
     passed: bool
-    message: str = ""
-    figures: dict[str, float | None] = {}
+    message: Text = ""
+    figures: Annotated[dict[_Figure, float | None], Meta(max_length=100)] = {}
 
 
-class _Captured(msgspec.Struct, frozen=True):
+class _Captured(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     graph: Graph
     signature: Signature
+
+
+class _Reply(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    answer: msgspec.Raw = msgspec.Raw()
+    error: Text | None = None
 
 
 class RequestError(UsageError):
@@ -81,6 +89,7 @@ class TableSession(FolderProcess):
 
     failure = RequestError
     limits = _LIMITS
+    patience_s = _PATIENCE_S
 
     def __init__(self, table: Table, sandbox: Sandbox | None = None) -> None:
         super().__init__(table.name, sandbox)
@@ -113,17 +122,29 @@ class TableSession(FolderProcess):
 
     def describe(self) -> list[Described]:
         """Every row's signature; a row whose arguments cannot be made says why."""
-        return self._request({"do": "describe"}, list[Described])
+        found = self._request({"do": "describe"}, list[Described])
+        if len(found) != len(self.table.rows):
+            raise RequestError(f"{self.table.name}: {len(found)} of {len(self.table.rows)} rows")
+        return found
 
     def capture(self, row: int) -> tuple[Graph, Signature]:
         """The reference's graph, with the row as its example."""
         found = self._request({"do": "capture", "row": row}, _Captured)
-        return paired(found.graph), found.signature
+        try:
+            graph = check_graph(found.graph, self.table.name)
+            return paired(graph), found.signature.checked()
+        except HostileFileError as error:
+            raise RequestError(f"{self.table.name}: {error}") from None
 
-    def prove(self, row: int, question: Any, folder: str) -> None:
-        """Have the reference of a captured row answer cases; answers come to the folder."""
-        (self.scratch / folder).mkdir()
-        self._request({"do": "prove", "row": row, "question": question, "folder": folder}, bool)
+    def prove(self, row: int, question: Any) -> SharedFolder:
+        """Have the reference of a captured row answer cases; return where the answers come."""
+        name = f"proof{row}"
+        try:
+            folder = self.folder.subfolder(name)
+        except HostileFileError as error:
+            raise RequestError(f"{self.table.name}: {error}") from None
+        self._request({"do": "prove", "row": row, "question": question, "folder": name}, bool)
+        return folder
 
     def make(self, row: int, captured: int | None) -> Made:
         """A row's tensors, as the graph captured from row `captured` takes them; None: sources are
@@ -135,9 +156,10 @@ class TableSession(FolderProcess):
         files = []
         for number, tensor in enumerate(given):
             name = f"given{number}.bin"
-            (self.scratch / name).write_bytes(tensor.to_bytes())
-            files.append(File(name, tensor.shape, tensor.dtype.name))
-        return self._request({"do": "check", "row": row, "given": files}, Checked)
+            self._put(name, tensor.to_bytes())
+            files.append({"file": name, "shape": tensor.shape, "dtype": tensor.dtype.name})
+        checked = self._request({"do": "check", "row": row, "given": files}, Checked)
+        return Checked(checked.passed, one_line(checked.message), checked.figures)
 
     def eager(self, row: int) -> list[EagerOp]:
         """What eager PyTorch dispatches for the row; nothing where the reference needs data."""
@@ -145,17 +167,18 @@ class TableSession(FolderProcess):
 
     def read(self, item: File) -> HostTensor:
         """A tensor that the process left; its file goes."""
-        dtype = find(item.dtype)
-        count = 1
-        for extent in item.shape:
-            count *= extent
-        path = self.scratch / Path(item.file).name
-        size = dtype.bytes_for(count)
-        octets = read_back(path, size)
-        if octets is None or octets.size != size:
-            raise RequestError(f"{self.table.name}: a damaged tensor: {item.file}")
-        path.unlink()
-        return HostTensor.from_bytes(octets, item.shape, dtype)
+        try:
+            tensor = read_tensor(self.folder, item.file, item, _MOST_TENSOR)
+        except HostileFileError as error:
+            raise RequestError(f"{self.table.name}: a damaged tensor: {error}") from None
+        self.folder.remove(item.file)
+        return tensor
+
+    def _put(self, name: str, content: bytes) -> None:
+        try:
+            self.folder.write(name, content)
+        except HostileFileError as error:
+            raise RequestError(f"{self.table.name}: {error}") from None
 
     def _request(self, content: dict[str, Any], kind: type[_T]) -> _T:
         number = self._asked
@@ -163,9 +186,9 @@ class TableSession(FolderProcess):
         self.write(f"request{number}.json", content)
         text = self.wait(f"reply{number}.json", _MOST_JSON)
         try:
-            reply = msgspec.json.decode(text, type=dict[str, msgspec.Raw])
-            if "error" in reply:
-                raise RequestError(msgspec.json.decode(reply["error"], type=str))
-            return msgspec.json.decode(reply["answer"], type=kind)
-        except (msgspec.DecodeError, KeyError) as error:
-            raise RequestError(f"{self.table.name}: a damaged answer: {error}") from None
+            reply = decode(text, _Reply, "its reply")
+            if reply.error is not None:
+                raise RequestError(one_line(reply.error))
+            return decode(memoryview(reply.answer), kind, "its answer")
+        except HostileFileError as error:
+            raise RequestError(f"{self.table.name}: {error}") from None

@@ -3,16 +3,16 @@
 
 from __future__ import annotations
 
-import json
-import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from npuforge.errors import UsageError
 from npuforge.sandbox import GIB, MIB, Limits, Sandbox
+from npuforge.sandbox.messages import decode, one_line
+from npuforge.sandbox.shared_folder import HostileFileError, SharedFolder
 from npuforge.scratch import scratch_folder
-from npuforge.soc import Soc, load_soc, write_constants
+from npuforge.soc import Soc, constants_text, load_soc
 from npuforge.twin.recipes import HOST_RUNNER
 from npuforge.twin.toolchain import Toolchain
 
@@ -49,16 +49,16 @@ def call(
         raise UsageError(f"no such host library: {library}")
     chip = load_soc(soc) if isinstance(soc, str) else soc
     runner = (toolchain or Toolchain.find()).runtime() / HOST_RUNNER
-    with scratch_folder("work") as scratch:
-        write_constants(scratch / "soc.txt", chip)
+    with scratch_folder("work") as scratch, SharedFolder(scratch) as folder:
+        folder.write("soc.txt", constants_text(chip).encode())
         # A copy: the library's own folder then need not be shown to it.
-        loaded = Path(shutil.copy(library, scratch / "host.so"))
-        argv = [str(runner), command, str(loaded)]
+        folder.write("host.so", library.read_bytes())
+        argv = [str(runner), command, str(scratch / "host.so")]
         if request is not None:
-            (scratch / "request.txt").write_text(request, "utf-8")
+            folder.write("request.txt", request.encode())
             argv.append(str(scratch / "request.txt"))
         for name, content in (files or {}).items():
-            (scratch / name).write_bytes(content)
+            folder.write(name, content)
         done = (sandbox or Sandbox.detect()).run(
             argv,
             scratch=scratch,
@@ -68,8 +68,16 @@ def call(
         )
     if done.returncode != 0:
         cause = done.killed_by or f"exit {done.returncode}"
-        detail = done.stderr.decode(errors="replace").strip()
-        message = f"the host code was stopped: {cause}" + (f" ({detail})" if detail else "")
-        return {"status": "crashed", "message": message, "cause": cause, "log": []}
-    answer: dict[str, Any] = json.loads(done.stdout.decode(errors="replace"))
+        return _stopped(cause, done.stderr.decode(errors="replace"))
+    try:  # the library may write there whatever it likes
+        text = done.stdout.decode(errors="replace").encode()
+        answer: dict[str, Any] = decode(text, dict[str, Any], "its answer")
+    except HostileFileError as error:
+        return _stopped(str(error), "")
     return answer
+
+
+def _stopped(cause: str, said: str) -> dict[str, Any]:
+    detail = one_line(said, 2000)
+    message = f"the host code was stopped: {cause}" + (f" ({detail})" if detail else "")
+    return {"status": "crashed", "message": message, "cause": cause, "log": []}

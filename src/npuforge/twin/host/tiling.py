@@ -6,10 +6,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta
 
 from npuforge.errors import UsageError
 from npuforge.sandbox import Sandbox
+from npuforge.sandbox.messages import Text, Whole, Word, one_line
 from npuforge.soc import Soc
 from npuforge.twin.host import runner
 from npuforge.twin.host.description import Operator
@@ -56,6 +60,46 @@ class OutputTensor:
     inferred_shape: tuple[int, ...] | None = None
 
 
+_Shape = Annotated[list[Whole], Meta(max_length=64)]
+_WorkspaceSize = Annotated[int, Meta(ge=0, le=1 << 48)]
+
+
+class _Output(msgspec.Struct, frozen=True):
+    name: Word
+    dtype: Word
+    format: Word
+    shape: _Shape
+
+
+class _Inferred(msgspec.Struct, frozen=True):
+    dtype: Word
+    shape: _Shape | None
+
+
+class _Inference(msgspec.Struct, frozen=True):
+    problem: Text = ""
+    outputs: Annotated[list[_Inferred], Meta(max_length=1024)] = []
+
+
+class _Answer(msgspec.Struct, frozen=True):
+    """The runner's answer, which the host code may have written itself."""
+
+    status: Literal["ok", "failed", "exception", "crashed", "bad_request", "unloadable"]
+    message: Text = ""
+    block_dim: Annotated[int, Meta(ge=0, le=1 << 32)] = 0
+    block_dim_set: bool = False
+    tiling_key: int = 0
+    tiling_data: Annotated[str, Meta(max_length=1 << 24)] = ""
+    workspace_sizes: Annotated[list[_WorkspaceSize], Meta(max_length=64)] = []
+    schedule_mode: Whole = 0
+    local_memory: Whole = 0
+    need_atomic: bool = False
+    outputs: Annotated[list[_Output], Meta(max_length=1024)] = []
+    inference: _Inference = _Inference()
+    log: Annotated[list[Text], Meta(max_length=100_000)] = []
+    frames: Annotated[list[Word], Meta(max_length=64)] = []
+
+
 @dataclass(frozen=True, slots=True)
 class TilingResult:
     """What tiling answered.
@@ -96,28 +140,34 @@ def compute_tiling(
     """Runs inference and tiling of `operator` in `host_so`; faults of the host code are results."""
     files: dict[str, bytes] = {}
     text = render_request(operator, request, files)
-    answer = runner.call("tiling", host_so, request=text, files=files, soc=soc, sandbox=sandbox)
-    status = answer["status"]
-    message = answer.get("message", "")
+    told = runner.call("tiling", host_so, request=text, files=files, soc=soc, sandbox=sandbox)
+    try:  # the host code shares the process that wrote it
+        answer = msgspec.convert(told, _Answer)
+        data = bytes.fromhex(answer.tiling_data)
+        frames = tuple(int(frame, 16) for frame in answer.frames)
+    except (msgspec.ValidationError, ValueError) as error:
+        return TilingResult("crashed", f"the host code left no answer: {one_line(str(error))}")
+    status, message = answer.status, one_line(answer.message, 2000)
+    log = tuple(one_line(line, 2000) for line in answer.log)
     if status == "failed" and not message:
-        errors = [line for line in answer["log"] if "ERROR" in line]
+        errors = [line for line in log if "ERROR" in line]
         message = errors[-1] if errors else "the tiling function reported failure"
-    if status == "ok" and not answer["block_dim_set"]:
+    if status == "ok" and not answer.block_dim_set:
         status, message = "failed", "the tiling function set no block dim"
     return TilingResult(
         status=status,
         message=message,
-        block_dim=answer.get("block_dim", 0),
-        tiling_key=answer.get("tiling_key", 0),
-        tiling_data=bytes.fromhex(answer.get("tiling_data", "")),
-        workspace_sizes=tuple(answer.get("workspace_sizes", ())),
-        schedule_mode=answer.get("schedule_mode", 0),
-        local_memory=answer.get("local_memory", 0),
-        need_atomic=answer.get("need_atomic", False),
+        block_dim=answer.block_dim,
+        tiling_key=answer.tiling_key % (1 << 64),
+        tiling_data=data,
+        workspace_sizes=tuple(answer.workspace_sizes),
+        schedule_mode=answer.schedule_mode,
+        local_memory=answer.local_memory,
+        need_atomic=answer.need_atomic,
         outputs=_outputs(answer),
-        inference_problem=answer.get("inference", {}).get("problem", ""),
-        log=tuple(answer["log"]),
-        frames=tuple(int(frame, 16) for frame in answer.get("frames", ())),
+        inference_problem=one_line(answer.inference.problem, 2000),
+        log=log,
+        frames=frames,
     )
 
 
@@ -209,16 +259,16 @@ def _one_line(text: str) -> str:
     return text
 
 
-def _outputs(answer: dict[str, Any]) -> tuple[OutputTensor, ...]:
-    inferred = answer.get("inference", {}).get("outputs", [])
+def _outputs(answer: _Answer) -> tuple[OutputTensor, ...]:
+    inferred = answer.inference.outputs
     outputs = []
-    for index, item in enumerate(answer.get("outputs", ())):
-        output = OutputTensor(item["name"], item["dtype"], item["format"], tuple(item["shape"]))
+    for index, item in enumerate(answer.outputs):
+        output = OutputTensor(item.name, item.dtype, item.format, tuple(item.shape))
         if index < len(inferred):
-            shape = inferred[index]["shape"]
+            shape = inferred[index].shape
             output = replace(
                 output,
-                inferred_dtype=inferred[index]["dtype"],
+                inferred_dtype=inferred[index].dtype,
                 inferred_shape=None if shape is None else tuple(shape),
             )
         outputs.append(output)

@@ -19,11 +19,13 @@ from typing import Any, Literal
 
 from npuforge.errors import UsageError
 from npuforge.sandbox import GIB, Completed, Limits, Sandbox
+from npuforge.sandbox.messages import one_line
 from npuforge.sandbox.python import interpreter
+from npuforge.sandbox.shared_folder import SharedFolder
 from npuforge.scratch import scratch_folder
-from npuforge.soc.data import Soc, load_soc, write_constants
+from npuforge.soc.data import Soc, constants_text, load_soc
 from npuforge.twin import session_result
-from npuforge.twin.execute import failure
+from npuforge.twin.execute import TRACE_FILE, failure, keep_trace
 from npuforge.twin.kernel import find_entries, lint_violations, store_text
 from npuforge.twin.recipes import CPP_ROOT
 from npuforge.twin.rewrite import rewrite_launches, tokens
@@ -148,22 +150,23 @@ class DirectProgram:
                 prepared = _shell(setup, scratch, work, sandbox)
                 if prepared.returncode != 0:
                     raise UsageError(f"the set-up command failed: {_reason(prepared)}")
-            write_constants(scratch / "constants.txt", chip)
-            done = sandbox.run(
-                [build.path, *arguments],
-                scratch=scratch,
-                readable=[tools.runtime(), build.path.parent],
-                limits=bounds,
-                cwd=work,
-                env={
-                    "NPUFORGE_MODE": mode,
-                    "NPUFORGE_CONSTANTS": str(scratch / "constants.txt"),
-                    "NPUFORGE_RESULT": str(scratch / session_result.RESULT_FILE),
-                    "NPUFORGE_TRACE": str(scratch / "trace.json") if trace else "",
-                    "NPUFORGE_AUTO_SYNC": str(int(auto_sync)),
-                },
-            )
-            outcome = self._collect(scratch, done, build.path, chip, bounds, trace)
+            with SharedFolder(scratch) as shared:
+                shared.write("constants.txt", constants_text(chip).encode())
+                done = sandbox.run(
+                    [build.path, *arguments],
+                    scratch=scratch,
+                    readable=[tools.runtime(), build.path.parent],
+                    limits=bounds,
+                    cwd=work,
+                    env={
+                        "NPUFORGE_MODE": mode,
+                        "NPUFORGE_CONSTANTS": str(scratch / "constants.txt"),
+                        "NPUFORGE_RESULT": str(scratch / session_result.RESULT_FILE),
+                        "NPUFORGE_TRACE": str(scratch / TRACE_FILE) if trace else "",
+                        "NPUFORGE_AUTO_SYNC": str(int(auto_sync)),
+                    },
+                )
+                outcome = self._collect(shared, done, build.path, chip, bounds, trace)
             if verify is None or outcome.error is not None:
                 return outcome
             judged = _shell(verify, scratch, work, sandbox)
@@ -172,25 +175,24 @@ class DirectProgram:
 
     def _collect(
         self,
-        scratch: Path,
+        folder: SharedFolder,
         done: Completed,
         program: Path,
         chip: Soc,
         limits: Limits,
         trace: Path | None,
     ) -> ProgramRun:
-        raw = session_result.load(scratch)
+        raw = session_result.load(folder)
         found = session_result.explain(
             raw.findings if raw else [], {str(program): program}, self.root
         )
         launches = raw.launches if raw is not None else []
+        summaries = [one.summary for one in launches]
         error = failure(done, raw, limits)
         if error is None and not launches:
             error = "the program launched no kernel"
         if trace is not None and error is None:
-            octets = session_result.read_back(scratch / "trace.json", limits.file_bytes)
-            if octets is not None:
-                octets.tofile(trace)
+            keep_trace(folder, trace)
         said = done.stdout + done.stderr
         return ProgramRun(
             status=done.returncode,
@@ -199,7 +201,7 @@ class DirectProgram:
             violations=found.violations,
             advice=found.advice,
             races=found.races,
-            timings=[build_report(one.timing, chip) for one in launches if one.timing is not None],
+            timings=[build_report(one, chip) for one in summaries if one is not None],
             error=error,
         )
 
@@ -343,4 +345,4 @@ def _shell(command: str, scratch: Path, work: Path, sandbox: Sandbox) -> Complet
 
 def _reason(done: Completed) -> str:
     lines = done.stderr.decode(errors="replace").strip().splitlines()
-    return done.killed_by or (lines[-1] if lines else f"status {done.returncode}")
+    return done.killed_by or (one_line(lines[-1]) if lines else f"status {done.returncode}")

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from npuforge.errors import ToolchainError, UsageError
 from npuforge.scratch import scratch_folder
-from npuforge.soc import Soc, write_constants
+from npuforge.soc import Soc, constants_text
 from npuforge.twin.recipes import CPP_ROOT, RUNTIME_LIBRARY
 from npuforge.twin.timing.records import Stream, write_recording
 from npuforge.twin.toolchain import Toolchain
@@ -49,7 +49,7 @@ def replay(
     with scratch_folder("work") as scratch:
         constants = scratch / "constants"
         recording = scratch / "recording"
-        write_constants(constants, soc)
+        constants.write_text(constants_text(soc), "utf-8")
         write_recording(recording, streams, op_names)
         command = [str(tool), str(constants), str(recording), "--type", kind, "--l2", l2]
         command += ["--kernel", kernel]

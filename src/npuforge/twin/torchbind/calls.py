@@ -3,36 +3,73 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from npuforge.dtypes import HostTensor, find
 from npuforge.errors import UsageError
 from npuforge.sandbox import Limits
+from npuforge.sandbox.shared_folder import SharedFolder
+from npuforge.sandbox.tensor_files import read_tensor
 from npuforge.twin.execute import Mode, RunResult
 from npuforge.twin.host import Operator, Parameter
 from npuforge.twin.sources.operator import OperatorSource, host_name
+from npuforge.twin.torchbind.requests import (
+    MOST_CALL_BYTES,
+    Argument,
+    List,
+    Nothing,
+    Plain,
+    Request,
+    Row,
+    Scalar,
+    Special,
+    Tensor,
+    number_of,
+)
 
-Description = dict[str, Any]  # one argument as the worker describes it
 Shapes = tuple[Sequence[int], str] | list[tuple[Sequence[int], str]]
+_Item = Argument | Row
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A tensor of the call: its header, its place among the call's tensors, its contents."""
+
+    header: Tensor
+    place: int
+    content: HostTensor
 
 
 @dataclass(frozen=True, slots=True)
 class BoundCall:
-    """The flat argument list taken apart by the operator's definition."""
+    """The flat argument list taken apart by the operator's definition.
+
+    `targets` are the places of tensors in the call by their names in the launch; `initial` is what
+    outputs hold before the launch, where somebody filled them.
+    """
 
     inputs: dict[str, Any]
     attrs: dict[str, Any]
     outputs: dict[str, Shapes]
-    targets: dict[str, str]  # tensor of the launch -> file that receives it
-    initial: dict[
-        str, HostTensor
-    ]  # what outputs hold before the launch, where somebody filled them
+    targets: dict[str, int]
+    initial: dict[str, HostTensor]
 
 
-def bind(operator: Operator, arguments: Sequence[Description], scratch: Path) -> BoundCall:
+def read_inputs(request: Request, folder: SharedFolder) -> dict[int, Given]:
+    """Return the call's tensors by the identity of their headers."""
+    return {
+        id(header): Given(
+            header, place, read_tensor(folder, f"in{place}.bin", header, MOST_CALL_BYTES)
+        )
+        for place, header in enumerate(request.tensors())
+    }
+
+
+def bind(
+    operator: Operator, arguments: Sequence[Argument], tensors: Mapping[int, Given]
+) -> BoundCall:
     """Match `arguments` to the operator: an output named like an input is that input, in place."""
     input_names = {parameter.name for parameter in operator.inputs}
     outputs = [p for p in operator.outputs if p.name not in input_names]
@@ -48,34 +85,38 @@ def bind(operator: Operator, arguments: Sequence[Description], scratch: Path) ->
     in_place = {p.name for p in operator.outputs or operator.inputs} & input_names
     types = _types(operator, arguments)
     for parameter in operator.inputs:
-        described = next(rest)
-        bound.inputs[parameter.name] = _input(parameter, described, scratch, types)
+        argument = next(rest)
+        wanted = types.get(parameter.name) or (parameter.dtypes or ("float32",))[0]
+        bound.inputs[parameter.name] = _input(argument, tensors, wanted)
         if parameter.name in in_place:
-            bound.targets.update(_files(parameter.name, described))
+            given = _given(parameter.name, argument, tensors)
+            bound.targets.update({name: one.place for name, one in given.items()})
     for attribute in operator.attrs:
         bound.attrs[attribute.name] = _plain(next(rest))
     for parameter in outputs:
-        described = next(rest)
-        if described["kind"] != "none":
-            bound.outputs[parameter.name] = _shapes(described)
-            bound.targets.update(_files(parameter.name, described))
-            bound.initial.update(_contents(parameter.name, described, scratch))
+        argument = next(rest)
+        if not isinstance(argument, Nothing):
+            bound.outputs[parameter.name] = _shapes(parameter, argument)
+            given = _given(parameter.name, argument, tensors)
+            bound.targets.update({name: one.place for name, one in given.items()})
+            filled = {name: one.content for name, one in given.items() if one.header.filled}
+            bound.initial.update(filled)
     return bound
 
 
 def perform(
     source: OperatorSource,
-    arguments: Sequence[Description],
-    scratch: Path,
+    request: Request,
+    folder: SharedFolder,
     mode: Mode,
     limits: Limits | None = None,
     timed: bool = False,
-) -> tuple[RunResult, list[str]]:
-    """Run the call; returns its result and the names of the files that now hold outputs.
+) -> tuple[RunResult, list[int]]:
+    """Run the call; returns its result and the places of the tensors that were written.
 
     With `timed` the result has the time too, modelled without data.
     """
-    call = bind(source.operator, arguments, scratch)
+    call = bind(source.operator, request.arguments, read_inputs(request, folder))
     result = source.launch(
         call.inputs, call.attrs, call.outputs, initial=call.initial, mode=mode, limits=limits
     )
@@ -85,14 +126,14 @@ def perform(
         )
         result = replace(result, timing=modelled.timing, timing_note=modelled.timing_note)
     written = []
-    for name, file in call.targets.items():
+    for name, place in call.targets.items():
         if name in result.tensors:
-            (scratch / file).write_bytes(result.tensors[name].to_bytes())
-            written.append(file)
+            folder.write(f"out{place}.bin", result.tensors[name].to_bytes())
+            written.append(place)
     return result, written
 
 
-def _in_order(arguments: Sequence[Description], inputs: int, attrs: int) -> list[Description]:
+def _in_order(arguments: Sequence[Argument], inputs: int, attrs: int) -> list[Argument]:
     """Hand-written call layers put a tensor they write first, attributes after it."""
     if not any(_is_tensor(argument) for argument in arguments[inputs : inputs + attrs]):
         return list(arguments)
@@ -101,13 +142,13 @@ def _in_order(arguments: Sequence[Description], inputs: int, attrs: int) -> list
     return [*tensors[:inputs], *plain, *tensors[inputs:]]
 
 
-def _is_tensor(described: Description) -> bool:
-    if described["kind"] == "list":
-        return any(_is_tensor(item) for item in described["items"])
-    return bool(described["kind"] == "tensor")
+def _is_tensor(argument: _Item) -> bool:
+    if isinstance(argument, List):
+        return any(isinstance(item, Tensor) for item in argument.items)
+    return isinstance(argument, Tensor)
 
 
-def _types(operator: Operator, arguments: Sequence[Description]) -> dict[str, str]:
+def _types(operator: Operator, arguments: Sequence[Argument]) -> dict[str, str]:
     """The operator's element types that go with the tensors of the call."""
     inputs = _tensor_types(operator.inputs, arguments)
     if len(inputs) == len(operator.inputs):
@@ -119,62 +160,55 @@ def _types(operator: Operator, arguments: Sequence[Description]) -> dict[str, st
     return operator.combination(inputs, written)
 
 
-def _tensor_types(
-    parameters: Sequence[Parameter], arguments: Sequence[Description]
-) -> dict[str, str]:
+def _tensor_types(parameters: Sequence[Parameter], arguments: Sequence[Argument]) -> dict[str, str]:
     given = {}
-    for parameter, described in zip(parameters, arguments, strict=False):
-        first = described["items"][:1] if described["kind"] == "list" else [described]
-        if first and first[0]["kind"] == "tensor":
-            given[parameter.name] = host_name(find(first[0]["dtype"]))
+    for parameter, argument in zip(parameters, arguments, strict=False):
+        items = argument.items[:1] if isinstance(argument, List) else [argument]
+        if items and isinstance(items[0], Tensor):
+            given[parameter.name] = host_name(find(items[0].dtype))
     return given
 
 
-def _input(
-    parameter: Parameter, described: Description, scratch: Path, types: dict[str, str]
-) -> Any:
-    kind = described["kind"]
-    if kind == "none":
+def _input(argument: _Item, tensors: Mapping[int, Given], wanted: str) -> Any:
+    if isinstance(argument, Nothing):
         return None
-    if kind == "tensor":
-        return _content(described, scratch)
-    wanted = types.get(parameter.name, parameter.dtypes[0])
-    if kind == "list":
-        items = described["items"]
-        if items and items[0]["kind"] == "scalar":
-            return HostTensor.of([item["value"] for item in items], wanted)
-        return [_input(parameter, item, scratch, types) for item in items]
-    # A host scalar where the operator declares a tensor: a tensor of one element.
-    return HostTensor.of([described["value"]], wanted)
+    if isinstance(argument, Tensor):
+        return tensors[id(argument)].content
+    if isinstance(argument, Scalar | Special):
+        # A host scalar where the operator declares a tensor: a tensor of one element.
+        return HostTensor.of([number_of(argument)], wanted)
+    scalars = [item for item in argument.items if isinstance(item, Scalar | Special)]
+    if scalars and len(scalars) == len(argument.items):
+        return HostTensor.of([number_of(item) for item in scalars], wanted)
+    return [_input(item, tensors, wanted) for item in argument.items]
 
 
-def _content(described: Description, scratch: Path) -> HostTensor:
-    raw = (scratch / Path(described["file"]).name).read_bytes()
-    return HostTensor.from_bytes(raw, described["shape"], described["dtype"])
+def _plain(argument: _Item) -> Any:
+    """An attribute: numbers, texts and lists of them."""
+    if isinstance(argument, Scalar | Special):
+        return number_of(argument)
+    if isinstance(argument, List | Row):
+        items: Sequence[Tensor | Plain] = argument.items
+        return [_plain(item) for item in items]
+    return None
 
 
-def _contents(name: str, described: Description, scratch: Path) -> dict[str, HostTensor]:
-    """The values of filled output tensors by their names in the launch."""
-    if described["kind"] == "list":
-        named = {f"{name}[{i}]": item for i, item in enumerate(described["items"])}
-    else:
-        named = {name: described}
-    return {key: _content(item, scratch) for key, item in named.items() if item["filled"]}
+def _shapes(parameter: Parameter, argument: Argument) -> Shapes:
+    if isinstance(argument, Tensor):
+        return argument.shape, argument.dtype
+    items = argument.items if isinstance(argument, List) else []
+    tensors = [item for item in items if isinstance(item, Tensor)]
+    if not tensors or len(tensors) < len(items):
+        raise UsageError(f"the output {parameter.name} is no tensor in this call")
+    return [(item.shape, item.dtype) for item in tensors]
 
 
-def _plain(described: Description) -> Any:
-    if described["kind"] == "list":
-        return [_plain(item) for item in described["items"]]
-    return described.get("value")
-
-
-def _shapes(described: Description) -> Shapes:
-    if described["kind"] == "list":
-        return [(item["shape"], item["dtype"]) for item in described["items"]]
-    return described["shape"], described["dtype"]
-
-
-def _files(name: str, described: Description) -> dict[str, str]:
-    if described["kind"] == "list":
-        return {f"{name}[{i}]": item["file"] for i, item in enumerate(described["items"])}
-    return {name: described["file"]} if described["kind"] == "tensor" else {}
+def _given(name: str, argument: Argument, tensors: Mapping[int, Given]) -> dict[str, Given]:
+    """The tensors of an argument by their names in the launch."""
+    if isinstance(argument, List):
+        return {
+            f"{name}[{number}]": tensors[id(item)]
+            for number, item in enumerate(argument.items)
+            if isinstance(item, Tensor)
+        }
+    return {name: tensors[id(argument)]} if isinstance(argument, Tensor) else {}

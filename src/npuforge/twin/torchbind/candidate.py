@@ -3,25 +3,28 @@
 
 from __future__ import annotations
 
-import json
-import os
 import secrets
 import sys
-import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from npuforge.errors import NpuforgeError
+import msgspec
+
+from npuforge.dtypes import HostTensor
 from npuforge.sandbox import GIB, Completed, Limits, Sandbox
+from npuforge.sandbox.messages import Text, one_line, read
 from npuforge.sandbox.python import interpreter
+from npuforge.sandbox.shared_folder import HostileFileError, SharedFolder
 from npuforge.twin.execute import Mode, RunResult
 from npuforge.twin.sources.operator import OperatorSource
 from npuforge.twin.torchbind import conduct
-from npuforge.twin.torchbind.calls import perform
+from npuforge.twin.torchbind.server import CallServer, Service
 
 _WORKER = Path(__file__).with_name("worker.py")
+_FAILURE = "failure.json"
+_MOST_FAILURE = 1 << 18
 # A model with torch: threads of the allocator and the interpreter, and room for the tensors.
 LIMITS = Limits(cpu_s=300, wall_s=600, memory_bytes=12 * GIB, processes=8)
 
@@ -30,12 +33,14 @@ LIMITS = Limits(cpu_s=300, wall_s=600, memory_bytes=12 * GIB, processes=8)
 class CandidateResult:
     """Every operator call in order, and why the worker stopped early if it did.
 
-    `record` is what a model did; `forged` says how it or the outputs are not the worker's own.
+    `record` is what a model did and `outputs` what it returned in each case; `forged` says how they
+    are not the worker's own.
     """
 
     calls: list[tuple[str, RunResult]] = field(default_factory=list)
     error: str | None = None
     record: conduct.Record | None = None
+    outputs: list[list[HostTensor]] = field(default_factory=list)
     forged: str | None = None
     isolation: str = ""
     completed: Completed | None = None
@@ -43,7 +48,7 @@ class CandidateResult:
 
 def run_job(
     job: Mapping[str, Any],
-    scratch: Path,
+    folder: SharedFolder,
     extensions: Mapping[str, Path],
     operators: Mapping[str, OperatorSource],
     mode: Mode = "check",
@@ -54,28 +59,25 @@ def run_job(
     launch_limits: Limits | None = None,
     timed: bool = False,
     preloaded: bool = False,
+    most_bytes: int = GIB,
 ) -> CandidateResult:
-    """Run one worker on `job` in `scratch`, serving its operator calls until it ends.
+    """Run one worker on `job` in `folder`, serving its operator calls until it ends.
 
     `limits` are the worker's own, `launch_limits` those of each operator it calls.
     With `timed` the time of each call is modelled too, beside what `mode` does.
+    A model leaves at most `most_bytes` for each case.
     With `preloaded` it starts from an interpreter that has torch: for scripts that are no answers.
     """
     sandbox = sandbox or Sandbox.detect()
     result = CandidateResult(isolation=sandbox.name)
     named = {name: str(path) for name, path in extensions.items()}
-    (scratch / "job.json").write_text(json.dumps({**job, "extensions": named}))
+    folder.write("job.json", msgspec.json.encode({**job, "extensions": named}))
     secret = secrets.token_hex(32).encode()
-    for name in ("requests", "answers"):
-        os.mkfifo(scratch / name)
-    server = threading.Thread(
-        target=_serve, args=(scratch, operators, mode, result.calls, launch_limits, timed)
-    )
-    server.start()
-    try:
+    service = Service(operators, mode, launch_limits, timed)
+    with CallServer(folder, service, result.calls) as server:
         done = sandbox.run(
-            [sys.executable, "-I", str(_WORKER), str(scratch / "job.json")],
-            scratch=scratch,
+            [sys.executable, "-I", str(_WORKER), str(folder.path / "job.json")],
+            scratch=folder.path,
             readable=[
                 _WORKER.parent,
                 *readable,
@@ -86,79 +88,33 @@ def run_job(
             env={"OMP_NUM_THREADS": "1", **(env or {})},
             stdin=secret,
             preloaded=preloaded,
+            until=server.until,
         )
-    finally:
-        _release(scratch)
-        server.join()
-    result.error = _error(scratch, done)
+    result.error = server.refused or _error(folder, done)
     result.completed = done
     if "model" in job:
-        result.record, result.forged = conduct.read(scratch, secret)
-        if result.forged == conduct.MISSING and result.error is not None:
+        told = conduct.read(folder, secret, most_bytes)
+        result.record, result.forged, result.outputs = told.record, told.forged, told.outputs
+        if told.forged == conduct.MISSING and result.error is not None:
             result.forged = None  # it was stopped before it could leave one
+        result.error = result.error or told.error
     return result
 
 
-def _serve(
-    scratch: Path,
-    operators: Mapping[str, OperatorSource],
-    mode: Mode,
-    calls: list[tuple[str, RunResult]],
-    limits: Limits | None,
-    timed: bool,
-) -> None:
-    with (scratch / "requests").open() as requests, (scratch / "answers").open("w") as answers:
-        for line in requests:
-            answers.write(
-                json.dumps(_answer(line, scratch, operators, mode, calls, limits, timed)) + "\n"
-            )
-            try:
-                answers.flush()
-            except BrokenPipeError:
-                return
+class _Failure(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    error: Text
+    trace: str
 
 
-def _answer(
-    line: str,
-    scratch: Path,
-    operators: Mapping[str, OperatorSource],
-    mode: Mode,
-    calls: list[tuple[str, RunResult]],
-    limits: Limits | None,
-    timed: bool,
-) -> dict[str, Any]:
-    try:
-        request = json.loads(line)
-        api = str(request["api"])
-        source = operators.get(api.removeprefix("aclnn"))
-        if source is None:
-            return {"error": f"no operator {api} is built; built: {', '.join(sorted(operators))}"}
-        result, written = perform(source, request["arguments"], scratch, mode, limits, timed)
-    except NpuforgeError as problem:
-        return {"error": str(problem)}
-    except (ValueError, KeyError, TypeError, OSError) as problem:
-        # The line comes from untrusted code.
-        return {"error": f"malformed operator call: {problem}"}
-    calls.append((api, result))
-    return {"error": result.error, "written": written}
-
-
-def _release(scratch: Path) -> None:
-    """Open the far ends once, so that a server still waiting for a worker goes on and ends."""
-    for name, flags in (("requests", os.O_WRONLY), ("answers", os.O_RDONLY)):
+def _error(folder: SharedFolder, done: Completed) -> str | None:
+    if folder.holds(_FAILURE):
         try:
-            os.close(os.open(scratch / name, flags | os.O_NONBLOCK))
-        except OSError:
-            continue  # nobody waits at this end
-
-
-def _error(scratch: Path, done: Completed) -> str | None:
-    failure = scratch / "failure.json"
-    if failure.exists():
-        return str(json.loads(failure.read_text())["error"])
+            return one_line(read(folder, _FAILURE, _Failure, _MOST_FAILURE).error)
+        except HostileFileError as error:
+            return str(error)
     if done.killed_by is not None:
         return f"the model was stopped: {done.killed_by}"
     if done.returncode != 0:
         lines = done.stderr.decode(errors="replace").strip().splitlines()
-        return lines[-1] if lines else f"the model ended with status {done.returncode}"
+        return one_line(lines[-1]) if lines else f"the model ended with status {done.returncode}"
     return None

@@ -62,6 +62,7 @@ _OWNERS = (
     *("torch.testing", "torch.serialization", "torch.random", "torch.utils._python_dispatch"),
     *("torch.overrides", "time", "builtins", "json", "math", "os", "io", "sys", "pickle", "numpy"),
     *("zipfile", "hashlib", "hmac", "torch_npu", "types", "importlib", "__main__"),
+    "npuforge_tensors",
 )
 
 

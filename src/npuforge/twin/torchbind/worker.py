@@ -3,16 +3,16 @@
 
 The job names the compiled extensions and either a model source with input and output files, or a
 script whose `run(job, scratch)` uses the extensions as it likes. Operator calls
-(EXEC_NPU_CMD) go to the parent process through two FIFOs in the scratch folder; tensors travel as
-raw files. Nothing of npuforge is imported here but `watch.py` beside this file, so the sandbox
-needs only Python and torch. Standard input holds the secret that the record of a model is sealed
-with.
+(EXEC_NPU_CMD) go to the parent process through two named pipes in the scratch folder; tensors
+travel as files that `requests.py` names. Nothing of npuforge is imported here but `watch.py` and
+`tensor_writer.py` beside this file, so the sandbox needs only Python and torch. Standard input
+holds the secret that the record of a model is sealed with.
 """
 
 import importlib.machinery
 import importlib.util
-import io
 import json
+import math
 import os
 import sys
 import traceback
@@ -22,17 +22,21 @@ from typing import Any
 
 import torch
 
+_LONGEST = 10_000  # characters of a failure
+
 
 def load_module(name: str, path: Path) -> Any:
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # where `watch` sees whether its functions are replaced
     spec.loader.exec_module(module)
     return module
 
 
 watch = load_module("npuforge_watch", Path(__file__).with_name("watch.py"))
+writer = load_module("npuforge_tensors", Path(__file__).with_name("tensor_writer.py"))
 
 
 class Bridge:
@@ -41,7 +45,6 @@ class Bridge:
     def __init__(self, scratch: Path, watcher: Any) -> None:
         self.scratch = scratch
         self.watcher = watcher
-        self.calls = 0
         self.libraries: list[Any] = []  # registrations last as long as these objects
         self.requests = (scratch / "requests").open("w")
         self.answers = (scratch / "answers").open()
@@ -54,39 +57,37 @@ class Bridge:
 
     def _perform(self, name: str, arguments: list[Any]) -> list[torch.Tensor]:
         """Have the operator run; the tensors it has written."""
-        self.calls += 1
-        tensors: list[tuple[torch.Tensor, Path]] = []
+        tensors: list[torch.Tensor] = []
         described = [self._describe(argument, tensors) for argument in arguments]
         self.requests.write(json.dumps({"api": name, "arguments": described}) + "\n")
         self.requests.flush()
         answer = json.loads(self.answers.readline() or '{"error": "the twin went away"}')
-        if answer.get("error"):
+        for place in range(len(tensors)):
+            (self.scratch / f"in{place}.bin").unlink()
+        if answer["error"]:
             raise RuntimeError(answer["error"])
-        # In-place operators write tensors that were passed as inputs: the answer names the files.
+        # In-place operators write tensors that were passed as inputs: the answer says which.
         written = []
-        for tensor, path in tensors:
-            if path.name in answer["written"] and tensor.numel() > 0:
+        for place in answer["written"]:
+            tensor, path = tensors[place], self.scratch / f"out{place}.bin"
+            if tensor.numel() > 0:
                 values = torch.frombuffer(bytearray(path.read_bytes()), dtype=torch.uint8)
                 tensor.copy_(values.view(tensor.dtype).reshape(tensor.shape))
                 written.append(tensor)
             path.unlink()
         return written
 
-    def _describe(self, value: Any, tensors: list[tuple[torch.Tensor, Path]]) -> dict[str, Any]:
+    def _describe(self, value: Any, tensors: list[torch.Tensor]) -> dict[str, Any]:
         if value is None:
             return {"kind": "none"}
         if isinstance(value, torch.Tensor):
-            path = self.scratch / f"call{self.calls}_{len(tensors)}.bin"
-            flat = value.detach().contiguous().reshape(-1)
-            path.write_bytes(flat.view(torch.uint8).numpy().tobytes() if flat.numel() else b"")
-            tensors.append((value, path))
-            return {
-                "kind": "tensor",
-                "file": path.name,
-                "shape": list(value.shape),
-                "dtype": str(value.dtype).removeprefix("torch."),
-                "filled": bool((flat.view(torch.uint8) != watch.NOTHING).any()),
-            }
+            dtype, shape, octets = writer.described(value)
+            (self.scratch / f"in{len(tensors)}.bin").write_bytes(octets)
+            tensors.append(value)
+            filled = octets.count(watch.NOTHING) < len(octets)
+            return {"kind": "tensor", "shape": shape, "dtype": dtype, "filled": filled}
+        if isinstance(value, float) and not math.isfinite(value):
+            return {"kind": "special", "value": str(value)}
         if isinstance(value, (bool, int, float, str)):
             return {"kind": "scalar", "value": value}
         return {"kind": "list", "items": [self._describe(item, tensors) for item in value]}
@@ -155,7 +156,7 @@ def load_name(source: Path, name: str, text: str) -> Any:
 
 
 def plain(output: Any) -> torch.Tensor:
-    """A tensor by itself, whatever class the candidate made it."""
+    """A dense tensor by itself, whatever class and strides the candidate gave it."""
     if not isinstance(output, torch.Tensor):
         raise TypeError(f"an output is a {type(output).__name__}, not a tensor")
     with torch._C.DisableTorchFunctionSubclass():
@@ -164,7 +165,7 @@ def plain(output: Any) -> torch.Tensor:
 
 def run_model(job: dict[str, Any], scratch: Path, watcher: Any, files: list[bytes]) -> None:
     """Call the model on every case; `files` gets what is saved of each."""
-    save, seeded = torch.save, torch.manual_seed
+    save, seeded = writer.saved, torch.manual_seed
     source = Path(job["model"])
     text = source.read_text()
     with watcher.active():
@@ -183,10 +184,8 @@ def run_model(job: dict[str, Any], scratch: Path, watcher: Any, files: list[byte
                 result = model(*inputs)
             outputs = list(result) if isinstance(result, (list, tuple)) else [result]
             watcher.ended(inputs, outputs)
-            held = io.BytesIO()
-            save([plain(item) for item in outputs], held)
-            files.append(held.getvalue())
-            (scratch / f"outputs{index}.pt").write_bytes(files[-1])
+            files.append(save([plain(item) for item in outputs]))
+            (scratch / f"outputs{index}.tensors").write_bytes(files[-1])
 
 
 def run_script(job: dict[str, Any], scratch: Path) -> None:
@@ -232,8 +231,8 @@ def main() -> int:
     try:
         run(json.loads(job_file.read_text()), job_file.parent, take_secret())
     except BaseException as problem:  # a candidate may raise anything, SystemExit included
-        trace = traceback.format_exc(limit=-4)
-        report = {"error": f"{type(problem).__name__}: {problem}", "trace": trace}
+        trace = traceback.format_exc(limit=-4)[-_LONGEST:]
+        report = {"error": f"{type(problem).__name__}: {problem}"[:_LONGEST], "trace": trace}
         (job_file.parent / "failure.json").write_text(json.dumps(report))
         return 1
     return 0

@@ -66,7 +66,11 @@ def open_task(place: str) -> Task:
 def precise(
     wanted: Any, given: Any, most_absolute: float, most_relative: float
 ) -> tuple[bool, str]:
-    """The suite's comparison: nothing off by more than both bounds, everything finite."""
+    """The suite's comparison: nothing off by more than both bounds, everything finite.
+
+    It compares whatever PyTorch promotes to one type and broadcasts to one shape, and leaves
+    results aside that have no counterpart. Our own check compares types and shapes too.
+    """
     pairs = zip(_listed(wanted), _listed(given), strict=False)
     worst = 0.0
     for number, (want, got) in enumerate(pairs):

@@ -6,12 +6,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
+from msgspec import Meta
 
 from npuforge.bench.attempt import Cheat
-from npuforge.bench.cheats.kinds import cheat, once
+from npuforge.bench.cheats.kinds import KINDS, cheat, once
 from npuforge.bench.suites.npukernelbench.answers import kernel_name, operator_name
 from npuforge.bench.suites.npukernelbench.known import known
 from npuforge.bench.suites.npukernelbench.smaller import fresh, smaller
@@ -21,8 +22,11 @@ from npuforge.bench.tables.solve import LAUNCH_LIMITS
 from npuforge.bench.task import Task
 from npuforge.eager import Baseline, baseline
 from npuforge.errors import UsageError
-from npuforge.sandbox import GIB, Limits, open_plain
+from npuforge.sandbox import GIB, Limits
+from npuforge.sandbox.messages import Count, Text, Word, decode, one_line
 from npuforge.sandbox.python import PACKAGE_ROOT
+from npuforge.sandbox.shared_folder import HostileFileError, SharedFolder
+from npuforge.sandbox.tensor_files import Shape
 from npuforge.scratch import scratch_folder
 from npuforge.spec.graph import EagerOp, Graph
 from npuforge.spec.session import operator_name as graph_name
@@ -39,24 +43,38 @@ _MOST_JSON = 256 << 20
 _FRESH = 2
 
 
-class _Line(msgspec.Struct, frozen=True):
-    """A case as the script in the sandbox tells it."""
+class _Cheat(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    kind: Word
+    evidence: Text
 
-    calls: int = 0
-    more: int = 0
-    shapes: list[list[int]] = []
-    dtypes: list[str] = []
-    eager: list[EagerOp] = []
-    published: bool | None = None
-    message: str = ""
-    strict: bool | None = None
-    told: str = ""
+
+class _Judged(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What our own check found on values around zero."""
+
+    strict: bool
+    told: Text = ""
     max_abs: float | None = None
     max_rel: float | None = None
-    signed: _Line | None = None
-    cheats: list[Cheat] = []
-    unusable: str | None = None
-    error: str | None = None
+
+
+class _Line(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A case as the script in the sandbox tells it."""
+
+    calls: Count = 0
+    more: Count = 0
+    shapes: Annotated[list[Shape], Meta(max_length=10_000)] = []
+    dtypes: Annotated[list[Word], Meta(max_length=10_000)] = []
+    eager: Annotated[list[EagerOp], Meta(max_length=20_001)] = []
+    published: bool | None = None
+    message: Text = ""
+    strict: bool | None = None
+    told: Text = ""
+    max_abs: float | None = None
+    max_rel: float | None = None
+    signed: _Judged | None = None
+    cheats: Annotated[list[_Cheat], Meta(max_length=100)] = []
+    unusable: Text | None = None
+    error: Text | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +104,10 @@ class AnswerJudge:
         except UsageError as error:
             sample.compiled, sample.problem = False, str(error)
             return sample
-        with scratch_folder("answer") as work:
+        with scratch_folder("binding") as work:
             binding = self._binding(work)
-            done, lines = self._run(work / "scratch", binding, operators, rows)
+        with scratch_folder("answer") as place, SharedFolder(place) as folder:
+            done, lines = self._run(folder, binding, operators, rows)
         _judged(sample, source.kernel_diagnostics(), rows, lines, done, self._baseline)
         found = _cheats(lines, len(rows)) if sample.precise else []
         if found and self.reference:
@@ -112,14 +131,13 @@ class AnswerJudge:
 
     def _run(
         self,
-        scratch: Path,
+        folder: SharedFolder,
         binding: Path,
         operators: dict[str, OperatorSource],
         rows: Sequence[Row],
     ) -> tuple[CandidateResult, list[_Line]]:
-        scratch.mkdir()
         taken = [smaller(row) or row for row in rows]
-        job = {
+        job: dict[str, Any] = {
             "script": str(_SCRIPT),
             "adapter": str(ADAPTER),
             "package": str(PACKAGE_ROOT),
@@ -130,7 +148,7 @@ class AnswerJudge:
         }
         done = run_job(
             job,
-            scratch,
+            folder,
             {"kernel_gen_ops": binding},
             operators,
             "check",
@@ -140,7 +158,7 @@ class AnswerJudge:
             timed=True,
             preloaded=True,
         )
-        return done, _lines(scratch / "cases.jsonl")
+        return done, _lines(folder, len(taken) + len(job["fresh"]))
 
     def _fresh(self, rows: Sequence[Row]) -> list[Row]:
         """The first and the last case at sizes of our own."""
@@ -154,15 +172,13 @@ class AnswerJudge:
         return baseline(Graph(name, [], [], [], [], eager=line.eager), self.soc)
 
 
-def _lines(path: Path) -> list[_Line]:
-    file = open_plain(path, _MOST_JSON)
-    if file is None:
+def _lines(folder: SharedFolder, cases: int) -> list[_Line]:
+    """Return the lines of the cases that the run came to; none where one is damaged."""
+    try:
+        lines = (folder.find("cases.jsonl", _MOST_JSON) or b"").splitlines()
+        return [decode(line, _Line, "the line of a case") for line in lines[:cases]]
+    except HostileFileError:
         return []
-    with file:
-        try:
-            return msgspec.json.Decoder(_Line).decode_lines(file.read())
-        except msgspec.DecodeError:
-            return []
 
 
 def _judged(
@@ -190,7 +206,9 @@ def _judged(
         sample.cases.append(outcome)
         if line.signed is not None and line.signed.strict is False:
             sample.sound = False
-            sample.problem = f"case {outcome.number} with values around zero: {line.signed.told}"
+            sample.problem = (
+                f"case {outcome.number} with values around zero: {one_line(line.signed.told)}"
+            )
     stopped = done.error or "the run ended early"
     for row in rows[len(lines) :]:
         lost = Case([], [], False, message=stopped)
@@ -207,26 +225,33 @@ def _cheats(lines: Sequence[_Line], own: int) -> list[Cheat]:
     for line in lines[own:]:
         if line.unusable is not None or (line.published and (line.strict or not exact)):
             continue
-        told = line.error or line.message or line.told
+        told = one_line(line.error or line.message or line.told)
         found.append(cheat("tested-shapes-only", f"{', '.join(map(str, line.shapes))}: {told}"))
-    found += [one for line in lines[:own] for one in line.cheats]
+    found += [
+        cheat(one.kind, one_line(one.evidence))
+        for line in lines[:own]
+        for one in line.cheats
+        if one.kind in KINDS
+    ]
     return once(found)
 
 
 def _outcome(number: int, line: _Line) -> CaseOutcome:
-    case = Case(line.shapes, line.dtypes, None, line.max_abs, line.max_rel)
+    shapes = [list(shape) for shape in line.shapes]
+    case = Case(shapes, line.dtypes, None, line.max_abs, line.max_rel)
     if line.unusable is not None:
-        told = replace(case, message=line.unusable)
-        return CaseOutcome(number, told, failure=line.unusable, unusable=True)
-    failure = line.error
+        told = one_line(line.unusable)
+        unusable = replace(case, message=told)
+        return CaseOutcome(number, unusable, failure=told, unusable=True)
+    failure = None if line.error is None else one_line(line.error)
     if failure is None and line.calls == 0:
         failure = "no kernel was launched"
     published = bool(line.published) and failure is None
     strict = bool(line.strict) and failure is None
     if failure is None and not published:
-        failure = line.message or "wrong"
+        failure = one_line(line.message) or "wrong"
     elif failure is None and not strict:
-        failure = f"passes the suite's check, not ours: {line.told}"
+        failure = f"passes the suite's check, not ours: {one_line(line.told)}"
     case = replace(case, correct=published and strict, message=failure)
     return CaseOutcome(number, case, published, strict, failure)
 
