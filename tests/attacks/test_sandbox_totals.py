@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from npuforge.sandbox import MEANS, MIB, Completed, Limits, Sandbox
+from npuforge.scratch import scratch_folder
 
 FILTERED = [name for name in MEANS[:3] if Sandbox.using(name).works()]
 PYTHON = os.path.realpath(sys.executable)
@@ -23,12 +24,19 @@ LIMITS = Limits(wall_s=60, cpu_s=60, processes=8)
 Attack = Callable[..., Completed]
 
 
+@pytest.fixture
+def place() -> Iterator[Path]:
+    """Remove what the tools of tests cannot: folders nested without end."""
+    with scratch_folder("attack") as path:
+        yield path
+
+
 @pytest.fixture(params=FILTERED)
-def attack(request: pytest.FixtureRequest, tmp_path: Path) -> Attack:
+def attack(request: pytest.FixtureRequest, place: Path) -> Attack:
     def run(code: str, **limits: int) -> Completed:
         return Sandbox.using(request.param).run(
             [PYTHON, "-I", "-S", "-c", code],
-            scratch=tmp_path,
+            scratch=place,
             readable=(Path(sys.base_prefix), Path(PYTHON)),
             limits=replace(LIMITS, **limits),
         )
@@ -63,12 +71,12 @@ for number in range(4096):
     ids=["scratch", "temporary", "one file", "folders"],
 )
 def test_total_of_files_is_bounded(
-    attack: Attack, tmp_path: Path, prepare: str, name: str, after: str
+    attack: Attack, place: Path, prepare: str, name: str, after: str
 ) -> None:
     code = WRITE_4_GB.format(prepare=prepare, name=name, after=after)
     done = attack(code, disk_bytes=100 * MIB)
     assert done.killed_by == "disk"
-    assert size(tmp_path) < 1100 * MIB
+    assert size(place) < 1100 * MIB
 
 
 HIDDEN = """
@@ -100,14 +108,14 @@ def test_files_without_a_name_count(attack: Attack, keep: str) -> None:
     assert attack(code, disk_bytes=100 * MIB).killed_by == "disk"
 
 
-def test_files_in_folders_that_cannot_be_listed_count(attack: Attack, tmp_path: Path) -> None:
+def test_files_in_folders_that_cannot_be_listed_count(attack: Attack, place: Path) -> None:
     code = (
         "import os, time\nos.mkdir('d', 0o300)\n"
         "for number in range(300): open(f'd/{number}', 'wb').write(bytes(1 << 20))\n"
         "time.sleep(20)\n"
     )
     assert attack(code, disk_bytes=100 * MIB).killed_by == "disk"
-    assert len(os.listdir(tmp_path / "d")) > 0
+    assert len(os.listdir(place / "d")) > 0
 
 
 @pytest.mark.parametrize(
@@ -119,10 +127,10 @@ def test_files_in_folders_that_cannot_be_listed_count(attack: Attack, tmp_path: 
     ],
     ids=["files", "folders", "links"],
 )
-def test_number_of_files_is_bounded(attack: Attack, tmp_path: Path, each: str) -> None:
+def test_number_of_files_is_bounded(attack: Attack, place: Path, each: str) -> None:
     code = f"import os, time\nfor number in range(60_000): {each}\ntime.sleep(20)"
     assert attack(code, files=1000).killed_by == "files"
-    assert len(os.listdir(tmp_path)) < 60_000
+    assert len(os.listdir(place)) < 60_000
 
 
 def test_folders_without_end_are_too_many(attack: Attack) -> None:
@@ -214,9 +222,9 @@ def test_memory_that_processes_share_counts_once(attack: Attack) -> None:
     assert attack(code, memory_bytes=300 * MIB).stdout == b"ok\n"
 
 
-def test_what_was_there_before_does_not_count(attack: Attack, tmp_path: Path) -> None:
-    (tmp_path / "given").write_bytes(bytes(50 * MIB))
+def test_what_was_there_before_does_not_count(attack: Attack, place: Path) -> None:
+    (place / "given").write_bytes(bytes(50 * MIB))
     for number in range(300):
-        (tmp_path / f"{number}").touch()
+        (place / f"{number}").touch()
     code = "import time\nopen('more', 'wb').write(bytes(5 << 20))\ntime.sleep(0.7)\nprint('ok')"
     assert attack(code, disk_bytes=10 * MIB, files=100).stdout == b"ok\n"
