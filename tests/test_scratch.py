@@ -83,3 +83,45 @@ def test_a_root_that_somebody_else_made_is_not_used(
     (tmp_path / f"npuforge-{os.getuid()}").symlink_to(bait)
     assert scratch._root().parent == tmp_path
     assert list(bait.iterdir()) == []
+
+
+def test_folders_nested_beyond_every_path_are_removed(tmp_path: Path) -> None:
+    top = tmp_path / "top"
+    top.mkdir()
+    handle = os.open(top, os.O_RDONLY)
+    for _ in range(5000):
+        os.mkdir("folder-with-a-name", dir_fd=handle)
+        inner = os.open("folder-with-a-name", os.O_RDONLY, dir_fd=handle)
+        os.close(handle)
+        handle = inner
+    os.close(os.open("file", os.O_CREAT, dir_fd=handle))
+    os.close(handle)
+    scratch.remove(top)
+    assert os.listdir(tmp_path) == []
+
+
+def test_names_rights_and_links_of_any_kind_are_removed(tmp_path: Path) -> None:
+    outside, top = tmp_path / "outside", tmp_path / "top"
+    (top / "closed" / "inner" / "innermost").mkdir(parents=True)
+    outside.mkdir()
+    (outside / "kept").write_text("kept")
+    (top / "link").symlink_to(outside)
+    (top / "closed" / "inner" / "link").symlink_to(outside)
+    os.mkfifo(top / "pipe")
+    for name in (b"a\nb", b"\xff\xfe", b"-rf", b" ", b"x" * 255):
+        os.mkdir(bytes(top / "closed") + b"/" + name)
+        (top / os.fsdecode(name)).touch()
+    for folder, mode in (("closed/inner/innermost", 0), ("closed/inner", 0o300), ("closed", 0o400)):
+        (top / folder).chmod(mode)
+    top.chmod(0)
+    scratch.remove(top)
+    assert os.listdir(tmp_path) == ["outside"]
+    assert (outside / "kept").read_text() == "kept"
+
+
+def test_a_folder_that_is_gone_or_a_link_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "kept").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "kept")
+    scratch.remove(tmp_path / "none")
+    scratch.remove(tmp_path / "link")
+    assert sorted(os.listdir(tmp_path)) == ["kept", "link"]

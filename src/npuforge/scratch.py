@@ -16,7 +16,6 @@ import atexit
 import fcntl
 import os
 import secrets
-import shutil
 import stat
 import tempfile
 import threading
@@ -26,6 +25,7 @@ from pathlib import Path
 
 from npuforge.errors import UsageError
 
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _LOCK = "lock"
 _DEAD = "dead-"
 
@@ -51,20 +51,64 @@ def new_folder(purpose: str) -> Path:
 
 
 def remove(path: Path) -> None:
-    """Remove a folder and all below it, including folders that their writer made unreadable."""
+    """Remove a folder and all below it, if it is there, whatever a hostile writer left in it.
 
-    def retry(function: object, name: str, _: object) -> None:
-        with suppress(OSError):
-            os.chmod(os.path.dirname(name), 0o700, follow_symlinks=False)
-        if function in (os.open, os.scandir, os.rmdir):
-            with suppress(OSError):
-                os.chmod(name, 0o700, follow_symlinks=False)
-                shutil.rmtree(name, ignore_errors=True)
-        else:
-            with suppress(OSError):
-                os.unlink(name)
+    Nested folders are moved up into the folder itself: neither the depth of the nesting nor the
+    length of its paths matters. A folder is opened without following links, and its owner gets back
+    the rights that its maker left out.
+    """
+    with suppress(OSError):
+        parent = os.open(path.parent, _FOLDER)
+        try:
+            top = _open_folder(path.name, parent)
+            try:
+                _empty(top)
+            finally:
+                os.close(top)
+            os.rmdir(path.name, dir_fd=parent)
+        finally:
+            os.close(parent)
 
-    shutil.rmtree(path, onerror=retry)
+
+def _empty(top: int) -> None:
+    """Remove what is in the folder of this descriptor."""
+    waiting = _unlink_files(top)
+    while waiting:
+        name = waiting.pop()
+        folder = _open_folder(name, top)
+        try:
+            for inner in _unlink_files(folder):
+                os.close(_open_folder(inner, folder))  # its owner may move it then
+                moved = f"{_DEAD}{secrets.token_hex(8)}"
+                os.rename(inner, moved, src_dir_fd=folder, dst_dir_fd=top)
+                waiting.append(moved)
+        finally:
+            os.close(folder)
+        os.rmdir(name, dir_fd=top)
+
+
+def _unlink_files(folder: int) -> list[str]:
+    """Remove all but folders, and return the names of those."""
+    inner = []
+    for name in os.listdir(folder):
+        try:
+            os.unlink(name, dir_fd=folder)
+        except (IsADirectoryError, PermissionError):
+            inner.append(name)
+    return inner
+
+
+def _open_folder(name: str, parent: int) -> int:
+    try:
+        handle = os.open(name, _FOLDER, dir_fd=parent)
+    except PermissionError:
+        handle = os.open(name, os.O_PATH | _FOLDER, dir_fd=parent)
+    try:
+        if os.fstat(handle).st_mode & stat.S_IRWXU != stat.S_IRWXU:
+            os.chmod(f"/proc/self/fd/{handle}", 0o700)
+        return os.open(".", _FOLDER, dir_fd=handle)
+    finally:
+        os.close(handle)
 
 
 class _Owner:

@@ -28,8 +28,15 @@ SYSTEM = (
     "/etc/ld.so.conf.d",
     "/sys/devices/system/cpu",
 )
-_KERNEL_FILES = ("/proc/self", "/proc/cpuinfo", "/proc/meminfo", "/dev/urandom", "/dev/random")
-_DEVICES = ("/dev/null", "/dev/zero", "/dev/full")
+_KERNEL_FILES = (
+    "/proc/self",
+    "/proc/cpuinfo",
+    "/proc/meminfo",
+    "/dev/urandom",
+    "/dev/random",
+    "/dev/zero",  # who may write it can map shared memory that no process shows
+)
+_DEVICES = ("/dev/null", "/dev/full")
 
 _EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR = 1, 2, 4, 8
 _REFER, _TRUNCATE, _IOCTL_DEV = 1 << 13, 1 << 14, 1 << 15
@@ -75,7 +82,6 @@ def bubblewrap(
     writable: Sequence[Path],
     cwd: Path,
     *,
-    tmp_bytes: int,
     seccomp_fd: int | None,
 ) -> list[str]:
     """Options of `bwrap` for the same view, in namespaces of its own, up to and including "--"."""
@@ -86,13 +92,15 @@ def bubblewrap(
         elif os.path.exists(path):
             options += ["--ro-bind", path, path]
     options += ["--proc", "/proc", "--dev", "/dev"]
-    options += ["--size", str(tmp_bytes), "--tmpfs", "/tmp"]
+    options += ["--tmpfs", "/tmp"]
     # Outer folders first: a later mount hides what an earlier one put below its path.
     for path in sorted({os.fspath(path) for path in readable}):
         options += ["--ro-bind-try", path, path]
     for folder in writable:
         options += ["--bind", os.fspath(folder), os.fspath(folder)]
-    options += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", os.fspath(cwd)]
+    for place in ("/dev", "/tmp", "/"):  # what is written lies in folders that are watched
+        options += ["--remount-ro", place]
+    options += ["--chdir", os.fspath(cwd)]
     if seccomp_fd is not None:
         options += ["--seccomp", str(seccomp_fd)]
     return [*options, "--"]

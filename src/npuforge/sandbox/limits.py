@@ -15,8 +15,13 @@ class Limits:
 
     `memory_bytes` bounds resident memory of the whole process tree (sampled every few
     milliseconds), not address space: the twin reserves terabytes it never touches. `processes`
-    counts processes, not threads; 1 makes every fork fail inside the command. `file_bytes` bounds
-    each file written, `output_bytes` standard output and standard error together.
+    counts processes, not threads; 1 makes every fork fail inside the command. `threads` counts the
+    threads of all processes. `file_bytes` bounds each file written, `output_bytes` standard output
+    and standard error together.
+
+    `disk_bytes` and `files` bound how much, and how many files and folders, the command adds to all
+    folders that it can write. A file that is unlinked but open counts, and so does a file system
+    underneath that lies in memory. Both are sampled: docs/sandbox.md says what can pass meanwhile.
     """
 
     cpu_s: float = 60.0
@@ -25,6 +30,9 @@ class Limits:
     processes: int = 1
     output_bytes: int = 4 * MIB
     file_bytes: int = 8 * GIB
+    disk_bytes: int = 8 * GIB
+    files: int = 20_000
+    threads: int = 2048
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +41,9 @@ class Completed:
 
     `returncode` is negative for a signal, as in `subprocess`. `killed_by` is None after a normal
     exit; otherwise the limit that ended it ("wall time", "cpu time", "memory", "processes",
-    "output", "file size") or the name of the signal it died of ("SIGSEGV"). `peak_rss` is the
-    largest resident size of any one process of the tree, in bytes; it cannot be lower than the
-    10 MB or so of the process that starts the command.
+    "threads", "output", "file size", "disk", "files") or the name of the signal it died of
+    ("SIGSEGV"). `peak_rss` is the largest resident size of any one process of the tree, in bytes;
+    it cannot be lower than the 10 MB or so of the process that starts the command.
     """
 
     returncode: int

@@ -27,6 +27,10 @@ from npuforge.sandbox.python import NO_DEVICES
 from npuforge.scratch import new_folder, remove
 
 _MAIN = Path(__file__).with_name("preloaded_main.py")
+# Parts of the supervisor, in the order in which they run in one namespace.
+SUPERVISOR = [
+    Path(__file__).with_name(name) for name in ("confinement.py", "usage.py", "supervisor.py")
+]
 _ENVIRONMENT = {
     "LANG": "C.UTF-8",
     "OPENBLAS_NUM_THREADS": "1",
@@ -45,7 +49,7 @@ class Preloaded:
         places = {"HOME": str(self._place), "TMPDIR": str(self._place)}
         with theirs:
             self._process = subprocess.Popen(
-                [sys.executable, "-I", "-B", _MAIN, str(theirs.fileno())],
+                [sys.executable, "-I", "-B", _MAIN, str(theirs.fileno()), *SUPERVISOR],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,

@@ -24,9 +24,9 @@ _MOST_OPEN = 4096
 
 
 def main(channel: socket.socket) -> None:
-    source = Path(__file__).with_name("supervisor.py")
     supervisor = {"__name__": "supervisor"}
-    exec(compile(source.read_text("utf-8"), str(source), "exec"), supervisor)
+    for part in sys.argv[2:]:
+        exec(compile(Path(part).read_text("utf-8"), part, "exec"), supervisor)
     import torch  # noqa: F401, PLC0415
 
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for supervisors

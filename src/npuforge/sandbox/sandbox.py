@@ -35,8 +35,8 @@ from typing import Any, Literal
 
 from npuforge.errors import SandboxError
 from npuforge.sandbox import layout, seccomp
-from npuforge.sandbox.limits import MIB, Completed, Limits
-from npuforge.sandbox.preloaded import INTERPRETERS
+from npuforge.sandbox.limits import Completed, Limits
+from npuforge.sandbox.preloaded import INTERPRETERS, SUPERVISOR
 from npuforge.sandbox.python import NO_DEVICES
 from npuforge.scratch import scratch_folder
 
@@ -56,9 +56,10 @@ while len(data) < size:
     if not piece:
         os._exit(1)
     data += piece
-code, job = marshal.loads(data)
+parts, job = marshal.loads(data)
 scope = {"__name__": "supervisor"}
-exec(code, scope)
+for part in parts:
+    exec(part, scope)
 scope["main"](control, job)
 os._exit(0)
 """
@@ -84,9 +85,8 @@ def landlock_abi() -> int:
 
 
 @cache
-def _supervisor_code() -> CodeType:
-    source = Path(__file__).with_name("supervisor.py")
-    return compile(source.read_text("utf-8"), str(source), "exec")
+def _supervisor_code() -> list[CodeType]:
+    return [compile(part.read_text("utf-8"), str(part), "exec") for part in SUPERVISOR]
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,12 +153,11 @@ class Sandbox:
         # A folder of its own beside the scratch folder, so that the command's temporary files
         # never mix with what the caller looks for there.
         with scratch_folder("tmp") as private:
-            inside_tmp = "/tmp" if self.name == "bubblewrap" else os.fspath(private)
             job: dict[str, Any] = {
                 "env": {
                     "PATH": _PATH,
                     "HOME": os.fspath(scratch),
-                    "TMPDIR": inside_tmp,
+                    "TMPDIR": os.fspath(private),
                     "LANG": "C.UTF-8",
                     "LOGNAME": "sandbox",  # whoever asks for the name finds no /etc/passwd
                     **NO_DEVICES,
@@ -169,6 +168,10 @@ class Sandbox:
                 "wall_s": float(limits.wall_s),
                 "memory_bytes": limits.memory_bytes,
                 "file_bytes": limits.file_bytes,
+                "disk_bytes": limits.disk_bytes,
+                "files": limits.files,
+                "threads": limits.threads,
+                "watched": [os.fspath(folder) for folder in (scratch, *writable, private)],
                 "processes": limits.processes,
                 "own_processes": 0,
                 "confine": self.name != "bubblewrap",
@@ -191,9 +194,8 @@ class Sandbox:
                 program.seek(0)
                 options = layout.bubblewrap(
                     readable,
-                    (*writable, scratch),
+                    (*writable, scratch, private),
                     Path(job["cwd"]),
-                    tmp_bytes=min(limits.file_bytes, 512 * MIB),
                     seccomp_fd=program.fileno() if filtered else None,
                 )
                 job["own_processes"] = _BWRAP_PROCESSES

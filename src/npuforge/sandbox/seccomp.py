@@ -3,7 +3,9 @@
 
 `syscalls.csv` names each call we care about with its number and a *group*; the groups decide:
 
-    network, other-process, system, lasting-memory   refused (EPERM): out of the sandbox's business
+    network, other-process, system, lasting-memory   refused (EPERM): out of the sandbox's business;
+                 sendmsg is among them, as a file on its way through a socket pair is nobody's
+    mmap         refused for anonymous shared memory: it stays when the pages that show it are gone
     attributes   refused: Landlock does not govern chmod, chown, xattrs and time stamps
     truncate     refused where Landlock is too old to govern it (before its third version)
     group        refused (leaving the process group), so that one signal reaches every process;
@@ -34,7 +36,8 @@ _LD_ABS, _JEQ, _JGE, _JSET, _RET = 0x20, 0x15, 0x35, 0x45, 0x06
 _ALLOW, _ERRNO, _KILL = 0x7FFF0000, 0x00050000, 0x80000000
 _ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 _X32_BIT = 0x40000000
-_OFFSET_NR, _OFFSET_ARCH, _OFFSET_ARG0 = 0, 4, 16
+_OFFSET_NR, _OFFSET_ARCH, _OFFSET_ARG0, _OFFSET_ARG3 = 0, 4, 16, 40
+_MAP_SHARED, _MAP_ANONYMOUS = 0x01, 0x20
 _CLONE_THREAD = 0x00010000
 # NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET, NEWNS
 _CLONE_NAMESPACES = 0x02000000 | 0x04000000 | 0x08000000 | 0x10000000 | 0x60000000 | 0x00020000
@@ -105,6 +108,13 @@ def build(
             if single_process:
                 emit(_JSET, _CLONE_THREAD, 1, 0)
                 refuse(errno.EAGAIN)
+            emit(_RET, _ALLOW)
+        elif group == "mmap":
+            emit(_JEQ, number, 0, 5)
+            emit(_LD_ABS, _OFFSET_ARG3)
+            emit(_JSET, _MAP_ANONYMOUS, 0, 2)
+            emit(_JSET, _MAP_SHARED, 0, 1)
+            refuse(errno.EPERM)
             emit(_RET, _ALLOW)
         elif group == "prlimit" or (group == "signal" and guard_signals):
             emit(_JEQ, number, 0, 4)

@@ -309,6 +309,9 @@ def _killed(reason: str, limits: Limits) -> str:
         "processes": str(limits.processes),
         "output": f"{limits.output_bytes / 2**20:g} MiB",
         "file size": f"{limits.file_bytes / 2**30:g} GiB",
+        "disk": f"{limits.disk_bytes / 2**30:g} GiB",
+        "files": str(limits.files),
+        "threads": str(limits.threads),
     }
     if reason in bounds:
         return f"stopped: over the {reason} limit of {bounds[reason]}"
