@@ -10,8 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from npuforge.errors import UsageError
-from npuforge.generate.cases import choose, counter, fewer_rows, free_symbols, shape_of
-from npuforge.spec.graph import Graph, Node, Result, Source, Symbol, TensorType
+from npuforge.generate.cases import (
+    all_smaller,
+    choose,
+    counter,
+    fewer_rows,
+    free_symbols,
+    halved,
+    shape_of,
+)
+from npuforge.spec.graph import Extent, Graph, Node, Ref, Result, Source, Symbol, TensorType
 
 
 def graph_of(shape: tuple[int, ...], least: tuple[int, ...]) -> Graph:
@@ -91,3 +99,34 @@ def test_without_symbols_only_values_vary() -> None:
     kind = TensorType((3, 48), "float32", ("3", "48"))
     graph = Graph("g", [Source("x", kind, "input", 0)], [], [], [])
     assert [case.values for case in choose(graph)] == ["own", "signed", "large", "special"]
+
+
+def split_graph(rows: int, cols: int, parts: int) -> Graph:
+    """A view of `[s0, s1]` as `[s0, s1 // parts, parts]`, which only some sizes allow."""
+    kind = TensorType((rows, cols), "float32", ("s0", "s1"))
+    split = TensorType(
+        (rows, cols // parts, parts), "float32", ("s0", f"(s1//{parts})", f"(s1//((s1//{parts})))")
+    )
+    extents = [Extent("s0", rows), Extent(f"(s1//{parts})", cols // parts), parts]
+    node = Node("y", "aten.view.default", [Ref("x"), extents], {}, [split])
+    symbols = [Symbol("s0", "x", 0, rows, 2), Symbol("s1", "x", 1, cols, 2 * parts)]
+    return Graph("split", [Source("x", kind, "input", 0)], [node], [Result("y")], symbols)
+
+
+@given(st.integers(2, 4000), st.integers(2, 500), st.integers(2, 12))
+def test_sizes_are_those_that_a_view_can_split(rows: int, quotient: int, parts: int) -> None:
+    graph = split_graph(rows, quotient * parts, parts)
+    sizes = [each for case in choose(graph) for each in case.options]
+    sizes += [fewer_rows(graph, 5000), all_smaller(graph, 5000)]
+    half = halved(graph, fewer_rows(graph, None))
+    sizes += [half] if half is not None else []
+    for each in sizes:
+        assert each["s1"] % parts == 0
+        assert each["s1"] >= 2 * parts
+
+
+def test_sizes_that_a_view_allows_stay_as_they_are() -> None:
+    graph = split_graph(5000, 4096, 7)
+    graph.nodes[0].args[1] = [Extent("s0", 5000), Extent("s1", 4096), 1]
+    plain = graph_of((5000, 4096), (2, 14))
+    assert [case.options for case in choose(graph)] == [case.options for case in choose(plain)]

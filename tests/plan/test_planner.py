@@ -472,6 +472,32 @@ def test_a_chain_that_is_too_long_is_refused_in_one_line() -> None:
         plan(captured(module_of(repeated), [normal(4, 8)]), most=1)
 
 
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: x.double().cumsum(-1).float(),
+        lambda x: x.double().sort(-1)[0].float(),
+        lambda x: (x * 3).double().to(torch.int32),
+        lambda x: (
+            torch.outer(x[:, 0], torch.arange(0, 6, 2, dtype=torch.float64))
+            .cos()
+            .repeat_interleave(2, dim=1)
+            .float()
+        ),
+    ],
+    ids=["scanned", "sorted", "to an integer", "repeated"],
+)
+def test_values_of_double_precision_are_held_in_single_precision(function: Any) -> None:
+    planned = agree(function, [normal(8, 70)], [normal(3, 5)])
+    assert "float64" not in planned.variants[0].program
+
+
+def test_a_result_of_double_precision_is_refused_where_values_of_it_are_not() -> None:
+    graph = captured(module_of(lambda x: x.double().cumsum(-1)), [normal(8, 70)])
+    with pytest.raises(PlanError, match="elements of type float64"):
+        plan(graph)
+
+
 def test_an_operator_may_be_named_like_its_second_kernel() -> None:
     def both_ways(x: Any) -> Any:
         return torch.softmax(torch.softmax(x, 0), 1)

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Values that many folds share are put into a loop nest once, not once for every way to them."""
+"""Values that are shared: put into a loop nest once, and read where an operation stores them."""
 
 from __future__ import annotations
 
 import pytest
 import torch
 from tests.generate.lm.written import written
+from tests.plan.modules import agree
 
 from npuforge.plan.nest import Nest
 
@@ -32,3 +33,26 @@ def test_ways_to_a_shared_value_are_not_counted(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(Nest, "_build", counted)
     assert "tl.reduce_max(" in written(_Shared(), torch.randn(64, 300)).program
     assert 0 < count < _MOST
+
+
+_STEPS = 20
+
+
+def test_steps_that_are_joined_follow_from_the_stored_step_before() -> None:
+    def returns(reward: torch.Tensor, alive: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        step = torch.zeros_like(reward[0])
+        found = []
+        for place in reversed(range(_STEPS)):
+            step = reward[place] + 0.9 * alive[place] * step
+            found.append(step)
+        result = torch.stack(found[::-1])
+        return result, result + alive
+
+    def case(columns: int) -> list[torch.Tensor]:
+        generator = torch.Generator().manual_seed(columns)
+        return [torch.randn(_STEPS, columns, generator=generator) for _ in range(2)]
+
+    planned = agree(returns, case(603), case(5))
+    assert (
+        planned.variants[0].program.count("@ascend_kernel") <= _STEPS + 4
+    )  # the joins and the sum

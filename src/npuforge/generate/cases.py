@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from npuforge.dtypes import HostTensor
 from npuforge.errors import UsageError
+from npuforge.generate.divisors import divisible
 from npuforge.plan import Plan
 from npuforge.spec.graph import Graph, Symbol, TensorType
 from npuforge.spec.size import Size, SizeError
@@ -100,6 +101,8 @@ def choose(graph: Graph) -> list[ProofCase]:
     ]
     if any(node.op.startswith(_IN_DOUBLE) for node in graph.nodes):
         cases = [case for case in cases if case.values != "special"]
+    fitted = divisible(graph, free)
+    cases = [replace(case, options=tuple(map(fitted, case.options))) for case in cases]
     kept = _distinct(cases)
     if fixed_elements(graph) > _HEAVY:
         kept = [case for case in kept if case.name in _LIGHT]
@@ -111,13 +114,14 @@ def fewer_rows(graph: Graph, most: int | None) -> Sizes:
     free = free_symbols(graph)
     if most is None:
         return {symbol.name: symbol.example for symbol in free}
-    return _scaled(free, counter(graph), most, _next_outer)
+    return divisible(graph, free)(_scaled(free, counter(graph), most, _next_outer))
 
 
 def all_smaller(graph: Graph, most: int) -> Sizes:
     """All axes smaller together, until there are at most so many elements: what was equal stays
     equal, and an index stays within what it indexes."""
-    return _alike(free_symbols(graph), counter(graph), most)
+    free = free_symbols(graph)
+    return divisible(graph, free)(_alike(free, counter(graph), most))
 
 
 def halved(graph: Graph, sizes: Sizes) -> Sizes | None:
@@ -129,7 +133,7 @@ def halved(graph: Graph, sizes: Sizes) -> Sizes | None:
     least = next(symbol.least for symbol in free if symbol.name == name)
     smaller = _halved(sizes[name], least)
     assert smaller is not None
-    return {**sizes, name: smaller}
+    return divisible(graph, free)({**sizes, name: smaller})
 
 
 def free_symbols(graph: Graph) -> list[Symbol]:

@@ -17,7 +17,9 @@ EXCLUSIVE  anything else: its contents outlive a        TBuf, and the pipes wait
 
 The scope of a buffer is the innermost statement list that holds all its accesses. Within it the
 accesses must alternate between the two phases of the kind, a child statement belonging to one
-phase as a whole; otherwise the buffer is EXCLUSIVE.
+phase as a whole; otherwise the buffer is EXCLUSIVE. A tile whose first write stands under a
+condition, or in a loop that may not run, may be stored with contents of an earlier generation: it
+is EXCLUSIVE too.
 """
 
 from __future__ import annotations
@@ -27,8 +29,9 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Literal
 
-from npuforge.tile.expr import Var
+from npuforge.tile.expr import Var, sub
 from npuforge.tile.expr import walk as walk_expr
+from npuforge.tile.facts import Facts
 from npuforge.tile.ir import (
     Buffer,
     For,
@@ -119,7 +122,7 @@ class _Access:
     kind: _AccessKind
     path: tuple[tuple[int, int], ...]  # (index in list, branch entered) down to the stage's list
     index: int  # of the stage in its list
-    conditional: bool  # below an `if` inside the stage
+    conditional: bool  # inside the stage below an `if`, or in a loop that may not run
     fresh: bool  # a write by an operation that does not read the buffer
 
 
@@ -142,11 +145,11 @@ def plan_buffers(kernel: Kernel) -> Plan:
     """Kind, copies and queue operations of every buffer."""
     plan = Plan({})
     accesses: dict[str, list[_Access]] = {buffer.name: [] for buffer in kernel.buffers}
-    for name, access in _accesses(kernel.body, ()):
+    for name, access in _accesses(kernel.body, (), kernel.facts):
         if name in accesses:
             accesses[name].append(access)
     for buffer in kernel.buffers:
-        _plan_one(buffer, accesses[buffer.name], kernel.body, plan)
+        _plan_one(buffer, accesses[buffer.name], kernel, plan)
     _fit_events(plan)
     return plan
 
@@ -163,7 +166,7 @@ def _fit_events(plan: Plan) -> None:
                 planned.depth = 1
 
 
-def _plan_one(buffer: Buffer, accesses: list[_Access], body: tuple[Stmt, ...], plan: Plan) -> None:
+def _plan_one(buffer: Buffer, accesses: list[_Access], kernel: Kernel, plan: Plan) -> None:
     kinds = {access.kind for access in accesses}
     computed = bool(kinds & {"read", "write"})
     if not kinds & {"load", "store"}:
@@ -176,7 +179,7 @@ def _plan_one(buffer: Buffer, accesses: list[_Access], body: tuple[Stmt, ...], p
         kind = Kind.OUT
     elif not computed:
         kind = Kind.BIND
-    in_loop, children = _scope(accesses, body)
+    in_loop, children = _scope(accesses, kernel)
     runs = None
     if kind.queued and not any(_loads_again(child.statement, buffer) for child in children):
         runs = _phases(kind, children)
@@ -265,14 +268,14 @@ def _holds_condition(statement: Stmt) -> bool:
             return False
 
 
-def _scope(accesses: list[_Access], body: tuple[Stmt, ...]) -> tuple[bool, list[_Child]]:
+def _scope(accesses: list[_Access], kernel: Kernel) -> tuple[bool, list[_Child]]:
     """The innermost list that holds all accesses, and its children that have some."""
     paths = [(*access.path, (access.index, 0)) for access in accesses]
     shared = 0
     while all(len(path) > shared + 1 for path in paths) and len({p[shared] for p in paths}) == 1:
         shared += 1
     in_loop = False
-    scope = body
+    scope = kernel.body
     for index, branch in paths[0][:shared]:
         match scope[index]:
             case For(body=inner):
@@ -288,15 +291,20 @@ def _scope(accesses: list[_Access], body: tuple[Stmt, ...]) -> tuple[bool, list[
         child = children.setdefault(index, _Child(scope[index]))
         child.kinds.add(access.kind)
         if child.first is None:
-            in_branch = access.conditional or _below_condition(scope, path[shared:])
+            in_branch = access.conditional or _may_be_skipped(scope, path[shared:], kernel.facts)
             child.first = _Access(access.kind, access.path, access.index, in_branch, access.fresh)
     return in_loop, [children[index] for index in sorted(children)]
 
 
-def _below_condition(scope: tuple[Stmt, ...], path: tuple[tuple[int, int], ...]) -> bool:
+def _may_be_skipped(
+    scope: tuple[Stmt, ...], path: tuple[tuple[int, int], ...], facts: Facts
+) -> bool:
+    """Return whether a stage lies below a condition, or in a loop that may not run."""
     for index, _ in path[:-1]:
         match scope[index]:
-            case For(body=inner):
+            case For(body=inner) as loop:
+                if not runs_once(loop, facts):
+                    return True
                 scope = inner
             case If():
                 return True
@@ -305,34 +313,40 @@ def _below_condition(scope: tuple[Stmt, ...], path: tuple[tuple[int, int], ...])
     return False
 
 
+def runs_once(loop: For, facts: Facts) -> bool:
+    """Return whether at least one round of a loop runs, whatever the sizes are."""
+    rounds = facts.bounds(sub(loop.stop, loop.start))[0]
+    return rounds is not None and rounds >= 1
+
+
 def _accesses(
-    body: tuple[Stmt, ...], path: tuple[tuple[int, int], ...]
+    body: tuple[Stmt, ...], path: tuple[tuple[int, int], ...], facts: Facts
 ) -> Iterator[tuple[str, _Access]]:
     """Accesses to buffers, each with the buffer's name, in program order."""
     for index, statement in enumerate(body):
         match statement:
             case For(body=inner):
-                yield from _accesses(inner, (*path, (index, 0)))
+                yield from _accesses(inner, (*path, (index, 0)), facts)
             case If(then=then, orelse=orelse):
-                yield from _accesses(then, (*path, (index, 0)))
-                yield from _accesses(orelse, (*path, (index, 1)))
+                yield from _accesses(then, (*path, (index, 0)), facts)
+                yield from _accesses(orelse, (*path, (index, 1)), facts)
             case Stage(body=inner):
-                for name, kind, fresh, below in _in_stage(inner, False):
+                for name, kind, fresh, below in _in_stage(inner, False, facts):
                     yield name, _Access(kind, path, index, below, fresh)
             case _:
                 pass
 
 
 def _in_stage(
-    body: tuple[Stmt, ...], conditional: bool
+    body: tuple[Stmt, ...], conditional: bool, facts: Facts
 ) -> Iterator[tuple[str, _AccessKind, bool, bool]]:
     for statement in body:
         match statement:
-            case For(body=inner):
-                yield from _in_stage(inner, conditional)
+            case For(body=inner) as loop:
+                yield from _in_stage(inner, conditional or not runs_once(loop, facts), facts)
             case If(then=then, orelse=orelse):
-                yield from _in_stage(then, True)
-                yield from _in_stage(orelse, True)
+                yield from _in_stage(then, True, facts)
+                yield from _in_stage(orelse, True, facts)
             case Load(view=view):
                 yield view.buffer.name, "load", False, conditional
             case Store(view=view):

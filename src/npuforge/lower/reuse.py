@@ -12,8 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from npuforge.lower.buffers import Kind, Plan
-from npuforge.tile.expr import sub
+from npuforge.lower.buffers import Kind, Plan, runs_once
 from npuforge.tile.facts import Facts
 from npuforge.tile.ir import Buffer, For, If, Kernel, Op, ReadScalar, Stage, Stmt, View
 from npuforge.tile.ir import walk as walk_statements
@@ -103,9 +102,8 @@ def _visit(
 ) -> None:
     for statement in body:
         match statement:
-            case For(start=start, stop=stop, body=inner):
-                rounds = walk.facts.bounds(sub(stop, start))[0]
-                runs = rounds is not None and rounds >= 1
+            case For(body=inner):
+                runs = runs_once(statement, walk.facts)
                 loop = _Loop(walk.position, walk.position + _length(inner), runs)
                 _visit(inner, (*loops, loop), walk, conditional=conditional)
             case If(then=then, orelse=orelse):

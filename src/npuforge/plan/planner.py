@@ -21,7 +21,7 @@ from npuforge.plan.plan import Operand, Plan, PlanError, Variant
 from npuforge.plan.reads import all_tensors, in_step, loads, read_tensors, reductions
 from npuforge.plan.room import Fit, fit_of
 from npuforge.plan.special import Job, writer_of
-from npuforge.plan.split import in_groups, largest_piece, too_many
+from npuforge.plan.split import in_groups, largest_piece, stored_parts, too_many
 from npuforge.plan.tiles import Choice, TileShape, tiled
 from npuforge.plan.values import (
     ONE,
@@ -104,6 +104,13 @@ class Planner:
 
     def in_pieces(self, roots: Sequence[Root], nest: Nest) -> bool:
         """Several kernels where one cannot hold all tensors at once."""
+        known = stored_parts([value for value, _ in roots])
+        if known:
+            swaps = {part: load(tensor) for part, tensor in known.items()}
+            for whole in swaps.values():
+                self.prepare(whole)
+            self.compute([(substitute(value, swaps), out) for value, out in roots])
+            return True
         groups = in_groups(roots, nest)
         if len(groups) > 1:
             for group in groups:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from npuforge.plan.nest import Nest, needed
 from npuforge.plan.operands import Root
 from npuforge.plan.tilecode import QUEUED
-from npuforge.plan.values import Map, Reduce, Value
+from npuforge.plan.values import Map, Reduce, Tensor, Value, tensor_of
 
 # As many as are there twice, so that transfers overlap with work.
 _COMFORTABLE = QUEUED // 2
@@ -43,6 +43,18 @@ def largest_piece(value: Value, nest: Nest) -> Value | None:
         if best[0] < count <= QUEUED:
             best = (count, part)
     return best[1]
+
+
+def stored_parts(values: Sequence[Value]) -> dict[int, Tensor]:
+    """Return the tensors of parts that some operation has stored, by the parts' ids, innermost
+    first: a part is computed once for all that read it."""
+    found: dict[int, Tensor] = {}
+    for value in values:
+        for part in _parts(value):
+            tensor = tensor_of(part)
+            if tensor is not None and all(part is not other for other in values):
+                found.setdefault(id(part), tensor)
+    return dict(reversed(found.items()))
 
 
 def _loads(nest: Nest, values: Iterable[Value]) -> set[int]:

@@ -184,6 +184,11 @@ def stored(value: Value) -> Tensor:
     return _STORED[value]
 
 
+def tensor_of(value: Value) -> Tensor | None:
+    """Return the tensor that `stored` made for the value, None if no operation has it stored."""
+    return _STORED.get(value)
+
+
 # So that a value that two views need is stored once.
 _STORED: WeakKeyDictionary[Value, Tensor] = WeakKeyDictionary()
 

@@ -64,6 +64,11 @@ class TensorType:
     def sizes(self) -> tuple[Size, ...]:
         return tuple(map(Size.parse, self.extents))
 
+    @property
+    def text(self) -> str:
+        """Return element type and extents: `float32[s0, 8]`."""
+        return f"{self.dtype}[{', '.join(self.extents)}]"
+
 
 @dataclass(frozen=True, slots=True)
 class Symbol:
@@ -176,31 +181,29 @@ class Graph:
 
     def text(self) -> str:
         """The graph, one line a node."""
-        lines = [
-            f"{source.name}: {_typed(source.type)}  # {source.origin}" for source in self.sources
-        ]
+        lines = [f"{source.name}: {source.type.text}  # {source.origin}" for source in self.sources]
         for node in self.nodes:
             shown = ", ".join(
-                [*map(_shown, node.args), *(f"{k}={_shown(v)}" for k, v in node.kwargs.items())]
+                [
+                    *map(argument_text, node.args),
+                    *(f"{k}={argument_text(v)}" for k, v in node.kwargs.items()),
+                ]
             )
-            types = " ".join(_typed(t) if t else "-" for t in node.types)
+            types = " ".join(t.text if t else "-" for t in node.types)
             lines.append(f"{node.name} = {node.op}({shown})  # {types}")
         lines.append("return " + ", ".join(result.name for result in self.results))
         return "\n".join(lines)
 
 
-def _typed(kind: TensorType) -> str:
-    return f"{kind.dtype}[{', '.join(kind.extents)}]"
-
-
-def _shown(argument: object) -> str:
+def argument_text(argument: object, *, quoted: bool = True) -> str:
+    """Return an argument as `Graph.text` writes it; strings without quotes on request."""
     if isinstance(argument, Ref):
         return argument.ref
     if isinstance(argument, Extent):
         return argument.text
     if isinstance(argument, list):
-        return "[" + ", ".join(map(_shown, argument)) + "]"
-    return repr(argument)
+        return "[" + ", ".join(argument_text(one, quoted=quoted) for one in argument) + "]"
+    return argument if isinstance(argument, str) and not quoted else repr(argument)
 
 
 def _references(argument: Argument) -> Iterator[str]:

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
-from tests.lower.passes.demo import code, form, lines, process, typed
+from tests.lower.differential import Differential
+from tests.lower.passes.demo import HOST, code, form, lines, process, program, typed
 
 from npuforge.lower.buffers import Kind, plan_buffers
 
@@ -117,12 +119,55 @@ def test_a_tile_that_never_moves_is_work() -> None:
         ("tl.exp(b, a)\n        tl.add(b, b, a)", Kind.OUT),
         ("tl.add(b, b, a)", Kind.EXCLUSIVE),
         ("if t == 0:\n            tl.exp(b, a)\n        tl.add(b, b, a)", Kind.EXCLUSIVE),
+        ("for k in range(1 - t % 2):\n            tl.exp(b, a)", Kind.EXCLUSIVE),
+        ("for k in range(1 + t % 2):\n            tl.exp(b, a)", Kind.OUT),
     ],
-    ids=["overwritten", "overwritten, then changed", "changed", "overwritten at times"],
+    ids=[
+        "overwritten",
+        "overwritten, then changed",
+        "changed",
+        "overwritten at times",
+        "overwritten in a loop that may not run",
+        "overwritten in a loop that runs",
+    ],
 )
 def test_a_stored_tile_is_a_queue_if_each_round_overwrites_it(compute: str, kind: Kind) -> None:
     filled = "with tl.compute():\n    tl.fill(b, 0.0)\n" if compute.startswith("tl.add") else ""
     assert kinds(filled + STEPS.replace("tl.exp(b, a)", compute))["b"][0] is kind
+
+
+SKIPPED = """
+for t in range(n):
+    for k in range({rounds}):
+        with tl.copyin():
+            tl.load(x + t * 64, a)
+        with tl.compute():
+            tl.exp(b, a)
+    with tl.copyout():
+        tl.store(y + t * 64, b)
+"""
+
+
+@pytest.mark.parametrize(
+    ("rounds", "kind"), [("1 - t % 2", Kind.EXCLUSIVE), ("n", Kind.EXCLUSIVE), ("2", Kind.OUT)]
+)
+def test_a_tile_that_only_a_loop_writes_keeps_its_place_unless_the_loop_runs(
+    rounds: str, kind: Kind
+) -> None:
+    assert kinds(SKIPPED.format(rounds=rounds))["b"][0] is kind
+
+
+@pytest.mark.parametrize("body", ["blocks in the loop", "loop in the block"])
+def test_a_tile_stored_after_a_loop_that_did_not_run_has_its_earlier_contents(body: str) -> None:
+    skipped = SKIPPED.format(rounds="1 - t % 2")
+    if body == "loop in the block":
+        skipped = STEPS.replace(
+            "tl.exp(b, a)", "for k in range(1 - t % 2):\n            tl.exp(b, a)"
+        )
+    host = HOST.replace("x.numel()", "x.numel() // 64").replace("[4]", "[1]")
+    values = np.linspace(0, 1, 64 * 7, dtype=np.float32)
+    found = Differential(program(skipped, host=host)).agree({"x": values})["y"].values()
+    np.testing.assert_array_equal(found[64:128], found[:64])
 
 
 REPEATED = """

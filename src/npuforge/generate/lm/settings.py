@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 if TYPE_CHECKING:
-    from npuforge.generate.lm.writer import LmWriter
+    from npuforge.generate.lm.strategy import LmStrategy
 
 
 class EmbeddedSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -24,12 +24,12 @@ class EmbeddedSettings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @contextmanager
-def lm_writer(settings: EmbeddedSettings, attempt: int = 0) -> Iterator[LmWriter]:
-    """The writer; attempts at one task differ by their seeds."""
+def lm_writer(settings: EmbeddedSettings, attempt: int = 0) -> Iterator[LmStrategy]:
+    """Open the model and yield its strategy; attempts at one task differ by their seeds."""
     from npuforge.generate.lm.engine.engine import LlamaEngine  # noqa: PLC0415
     from npuforge.generate.lm.engine.model import find  # noqa: PLC0415
     from npuforge.generate.lm.engine.sampling import Sampling  # noqa: PLC0415
-    from npuforge.generate.lm.writer import LmWriter  # noqa: PLC0415
+    from npuforge.generate.lm.strategy import LmStrategy  # noqa: PLC0415
 
     sampling = Sampling(
         count=settings.samples,
@@ -37,4 +37,4 @@ def lm_writer(settings: EmbeddedSettings, attempt: int = 0) -> Iterator[LmWriter
         seed=attempt * settings.samples,
     )
     with LlamaEngine(find(Path(settings.model)), settings.threads) as engine:
-        yield LmWriter(engine, sampling)
+        yield LmStrategy(engine, sampling)

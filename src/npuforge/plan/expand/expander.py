@@ -6,7 +6,7 @@ from __future__ import annotations
 import importlib
 import math
 import pkgutil
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -34,9 +34,11 @@ def expand(graph: Graph, names: dict[str, str]) -> Expanded:
     }
     values: dict[str, Any] = {name: load(tensor) for name, tensor in tensors.items()}
     needed = _needed(graph)
+    returned = {result.name for result in graph.results}
     for node in graph.nodes:
         if node.name in needed:
-            values[node.name] = found = _expand_node(node, values)
+            held = node if node.name in returned else _in_single_precision(node)
+            values[node.name] = found = _expand_node(held, values)
             if isinstance(found, Map | Reduce):
                 label(found, node.name)
     results: list[Value] = []
@@ -46,6 +48,15 @@ def expand(graph: Graph, names: dict[str, str]) -> Expanded:
             raise PlanError(f"result {result.name} is no tensor")
         results.append(value)
     return Expanded(tensors, results)
+
+
+def _in_single_precision(node: Node) -> Node:
+    """Return the node with float32 for float64: kernels have no wider type to hold values in."""
+    types = [
+        replace(kind, dtype="float32") if kind is not None and kind.dtype == "float64" else kind
+        for kind in node.types
+    ]
+    return replace(node, types=types)
 
 
 def _needed(graph: Graph) -> set[str]:

@@ -28,6 +28,7 @@ from npuforge.spec.graph import (
     Result,
     Source,
     TensorType,
+    argument_text,
 )
 
 OPERATOR = "op"
@@ -100,13 +101,13 @@ def conversation(graph: Graph) -> list[dict[str, str]]:
 def prompt_text(graph: Graph) -> str:
     """Return a canonical graph as text, a line for each tensor and operation."""
     examples = dict(_examples(graph))
-    lines = [f"{source.name}: {_typed(source.type)}" for source in graph.sources]
+    lines = [f"{source.name}: {source.type.text}" for source in graph.sources]
     if examples:
         lines.append("where " + ", ".join(f"{name}={value}" for name, value in examples.items()))
     for node in graph.nodes:
         named = {key: given for key, given in node.kwargs.items() if key not in _NOWHERE}
         shown = [*map(_shown, node.args), *(f"{k}={_shown(v)}" for k, v in named.items())]
-        types = " ".join(_typed(kind) if kind else "-" for kind in node.types)
+        types = " ".join(kind.text if kind else "-" for kind in node.types)
         lines.append(f"{node.name} = {node.word}({', '.join(shown)}): {types}")
     updated = [
         f"{result.name} -> {result.mutates}" if result.mutates else result.name
@@ -172,15 +173,5 @@ def _examples(graph: Graph) -> Iterator[tuple[str, int]]:
                 yield extent, value
 
 
-def _typed(kind: TensorType) -> str:
-    return f"{kind.dtype}[{', '.join(kind.extents)}]"
-
-
 def _shown(argument: object) -> str:
-    if isinstance(argument, Ref):
-        return argument.ref
-    if isinstance(argument, Extent):
-        return argument.text
-    if isinstance(argument, list):
-        return "[" + ", ".join(map(_shown, argument)) + "]"
-    return argument if isinstance(argument, str) else repr(argument)
+    return argument_text(argument, quoted=False)

@@ -16,7 +16,7 @@ from npuforge.generate import generate
 from npuforge.generate.lm.engine.model import TEMPLATE, TOKENIZER, VARIABLE, ModelFile
 from npuforge.generate.lm.engine.sampling import Drawn, Sample, Sampling, Watch
 from npuforge.generate.lm.prompt.names import renamed
-from npuforge.generate.lm.writer import LmWriter
+from npuforge.generate.lm.strategy import LmStrategy
 
 TOLD = ModelFile(
     Path("told.gguf"),
@@ -58,7 +58,7 @@ def test_the_fastest_sample_that_is_proven_wins_in_the_modules_names() -> None:
     other = right.replace("xb", "xq")
     texts = [wrong, right, other, right[:300], wrong]
     told = Told([f"<think>\nnothing\n</think>\n{text}" for text in texts])
-    outcome = generate(SHIFTED, INPUTS, name="shifted", strategy=LmWriter(told))
+    outcome = generate(SHIFTED, INPUTS, name="shifted", strategy=LmStrategy(told))
     assert outcome.verdict.ok
     assert outcome.verdict.strategy == "lm"
     states = {candidate.variant.title: candidate.state for candidate in outcome.candidates}
@@ -74,11 +74,11 @@ def test_the_fastest_sample_that_is_proven_wins_in_the_modules_names() -> None:
 
 
 def test_nothing_right_is_a_verdict_and_nothing_at_all_is_said() -> None:
-    outcome = generate(SHIFTED, INPUTS, name="shifted", strategy=LmWriter(Told(["no program"])))
+    outcome = generate(SHIFTED, INPUTS, name="shifted", strategy=LmStrategy(Told(["no program"])))
     assert outcome.verdict.compiled is False
     assert not outcome.verdict.ok
     with pytest.raises(UsageError, match="no sample came to its end"):
-        generate(SHIFTED, INPUTS, name="shifted", strategy=LmWriter(Told(["x"], ended=False)))
+        generate(SHIFTED, INPUTS, name="shifted", strategy=LmStrategy(Told(["x"], ended=False)))
 
 
 @pytest.mark.parametrize("command", [["generate", "m.py"], ["bench", "forge"]])

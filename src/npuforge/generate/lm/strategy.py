@@ -38,8 +38,8 @@ Tried = list[tuple[Trial, Plan]]
 
 
 @dataclass(frozen=True, slots=True)
-class LmWriter:
-    """A `Writer`; the sampling's grammar is the language's unless it has another."""
+class LmStrategy:
+    """The strategy; the sampling's grammar is the language's unless it has another."""
 
     engine: Engine
     sampling: Sampling = field(default_factory=Sampling)
@@ -103,8 +103,8 @@ def _is(sample: Sample, text: str) -> bool:
 
 
 def _own(variant: Variant, graph: Graph, signature: Signature) -> Variant:
-    """In the module's names and numbers; a text that is not Python stays as it is, for the parser
-    to refuse."""
+    """Return the program in the module's names and numbers; text that is not Python stays as it
+    is, and the parser refuses it."""
     asked, own = canonical(graph)
     known = signature_of(asked)
     names = {
@@ -119,7 +119,7 @@ def _own(variant: Variant, graph: Graph, signature: Signature) -> Variant:
 
 
 def _try(bench: Workbench, signature: Signature, variants: Sequence[Variant]) -> Tried:
-    """Each built and timed, as far as it comes."""
+    """Build and time each program, as far as it comes."""
     refused: Tried = []
     groups: dict[tuple[Operand, ...], list[Variant]] = {}
     for variant in variants:
