@@ -8,6 +8,7 @@ one pattern, of ASCII and of bounded length, that is safe in all of these places
 from __future__ import annotations
 
 import re
+from pathlib import PurePath
 from typing import Literal
 
 from npuforge.errors import UsageError
@@ -68,6 +69,14 @@ def is_name(kind: Kind, text: object) -> bool:
     """Tell whether `checked_name` would return the text."""
     pattern, most, _ = _KINDS[kind]
     return isinstance(text, str) and len(text) <= most and pattern.fullmatch(text) is not None
+
+
+def checked_path(path: PurePath) -> str:
+    """Return a path as a source can name it: one printable line without quotes or backslashes."""
+    text = str(path)
+    if not text.isprintable() or any(character in text for character in '"\\') or len(text) > 4000:
+        raise UsageError(f"the path {shown(text)} cannot stand in a source")
+    return text
 
 
 def checked_define(name: str, value: str | None) -> str:
