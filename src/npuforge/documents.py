@@ -18,12 +18,14 @@ import re
 import tomllib
 from collections.abc import Callable
 from datetime import date, time
+from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
 import msgspec
 import yaml
 
 from npuforge.errors import UsageError
+from npuforge.inputs import read_input
 
 _T = TypeVar("_T")
 
@@ -53,6 +55,14 @@ def parse_toml(text: str | bytes, name: object, *, limit: int = TEXT_LIMIT) -> d
 def parse_yaml(text: str | bytes, name: object, *, limit: int = YAML_LIMIT) -> Any:
     """Return the value of a YAML document of plain types; its dates are text."""
     return _parsed(_load_yaml, text, name, limit)
+
+
+def read_document(path: Path, *, limit: int = TEXT_LIMIT, within: Path | None = None) -> Any:
+    """Return the value of a `.toml`, `.yaml`, `.yml` or `.json` file, read by `read_input`."""
+    parse = _BY_SUFFIX.get(path.suffix)
+    if parse is None:
+        raise UsageError(f"{path.name[:_SHOWN]}: the name ends in none of {', '.join(_BY_SUFFIX)}")
+    return parse(read_input(path, limit, within=within), path.name)
 
 
 def decode_json(text: str | bytes, form: type[_T], name: object) -> _T:
@@ -174,3 +184,11 @@ def _load_yaml(text: str) -> Any:
         raise ValueError("a tag does not fit its value") from None
     finally:
         loader.dispose()
+
+
+_BY_SUFFIX: dict[str, Callable[[bytes, object], Any]] = {
+    ".toml": parse_toml,
+    ".yaml": parse_yaml,
+    ".yml": parse_yaml,
+    ".json": parse_json,
+}

@@ -12,17 +12,22 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from npuforge.errors import UsageError
+from npuforge.inputs import is_plain_file
+from npuforge.names import checked_name, checked_path
 from npuforge.sandbox import Sandbox
-from npuforge.twin.cache import digest, file_digest
+from npuforge.twin.cache import digest
 from npuforge.twin.lint import lint
 from npuforge.twin.lint.finding import Finding
 from npuforge.twin.lint.model import Function
 from npuforge.twin.lint.model import build as build_model
 from npuforge.twin.lint.source import read
+from npuforge.twin.project_files import ProjectFiles
 from npuforge.twin.recipes import CPP_ROOT
 from npuforge.twin.rewrite import drop_launchers
 from npuforge.twin.toolchain import Toolchain
 from npuforge.verdict import Diagnostic, Violation
+
+_LONGEST = 100  # of a symbol that stands for an instance of a template
 
 Defines = Mapping[str, str | None] | Sequence[str]
 
@@ -78,10 +83,14 @@ class Kernel:
         prelude: str | None = None,
         include_dirs: Sequence[Path] = (),
         root: Path | None = None,
+        files: ProjectFiles | None = None,
         toolchain: Toolchain | None = None,
         sandbox: Sandbox | None = None,
     ) -> KernelBuild:
         """Lint and compile `source`: a path, or the source's text.
+
+        The source may include `files`: by default the sources below `root` and what lies in
+        `include_dirs`.
 
         `entry` is needed when the source has several `__global__` functions or when the kernel is a
         template (`name<float, 3>`). `root` defaults to the source's folder.
@@ -90,21 +99,24 @@ class Kernel:
         tools = toolchain or Toolchain.find()
         path = store_text(source, tools) if isinstance(source, str) else Path(source)
         path = Path(os.path.abspath(path))
-        if not path.is_file():
+        if not is_plain_file(path):
             raise UsageError(f"no such kernel source: {path}")
         project = Path(os.path.abspath(root)) if root is not None else path.parent
         folders = [Path(os.path.abspath(folder)) for folder in include_dirs]
-        found = find_entries(path, folders)
+        files = files or ProjectFiles.of(project, opened=folders)
+        text = files.read(path)
+        found = find_entries(path, folders, files)
         chosen = choose_entry(found, entry, path)
         result = tools.compile(
-            [_unit(path, project, chosen.name, tools)],
+            [_unit(path, text, project, chosen.name, tools)],
             kind="kernel",
             name=symbol_of(chosen.name),
-            include_dirs=[path.parent, project, *folders, *_host_folders(path)],
+            include_dirs=[path.parent, project, *folders, *_host_folders(text)],
             defines=_defines(defines),
             prelude=prelude,
             root=project,
-            about=file_digest(path) or "",
+            files=files,
+            about=digest(text),
             sandbox=sandbox,
         )
         units = str(tools.cache.root)
@@ -115,7 +127,11 @@ class Kernel:
             library=result.path,
             diagnostics=[d for d in result.diagnostics if not (d.file or "").startswith(units)],
             violations=lint_violations(
-                [path], project, entry=chosen.name.partition("<")[0], include_dirs=folders
+                [path],
+                project,
+                entry=chosen.name.partition("<")[0],
+                include_dirs=folders,
+                files=files,
             ),
             parameters=chosen.parameters,
             log=result.log,
@@ -135,15 +151,22 @@ def lint_violations(
     *,
     entry: str | None = None,
     include_dirs: Sequence[Path] = (),
+    files: ProjectFiles | None = None,
 ) -> list[Violation]:
     """What the lint finds, with file names relative to `root`."""
-    found = lint(sources, entry=entry, include_roots=include_dirs)
+    files = files or ProjectFiles.of(root, opened=include_dirs)
+    found = lint(sources, entry=entry, include_roots=include_dirs, files=files)
     return [_violation(finding, root) for finding in found]
 
 
-def find_entries(source: Path, include_dirs: Sequence[Path] = ()) -> list[Entry]:
+def find_entries(
+    source: Path, include_dirs: Sequence[Path] = (), files: ProjectFiles | None = None
+) -> list[Entry]:
     """The `__global__` functions the source and its local includes define."""
-    model = build_model(read([source], include_dirs), None)
+    try:
+        model = build_model(read([source], include_dirs, files), None)
+    except RecursionError:
+        raise UsageError(f"{source.name} is nested too deeply to be understood") from None
     entries: dict[str, Entry] = {}
     for function in model.functions:
         if "global" in function.marks and function.body is not None:
@@ -154,6 +177,7 @@ def find_entries(source: Path, include_dirs: Sequence[Path] = ()) -> list[Entry]
 def choose_entry(found: Sequence[Entry], wanted: str | None, source: Path) -> Entry:
     """The entry to run: the one asked for, or the only one."""
     if wanted is not None:
+        checked_name("entry", wanted, "the kernel's name")
         base = wanted.partition("<")[0].strip()
         match = next((entry for entry in found if entry.name == base), None)
         if match is None:
@@ -173,7 +197,8 @@ def choose_entry(found: Sequence[Entry], wanted: str | None, source: Path) -> En
 
 def symbol_of(entry: str) -> str:
     """An identifier for an entry, which may be an instance of a template."""
-    return re.sub(r"\W+", "_", entry).strip("_")
+    symbol = re.sub(r"\W+", "_", entry).strip("_")
+    return symbol if len(symbol) <= _LONGEST else f"{symbol[:_LONGEST]}_{digest(entry)[:16]}"
 
 
 def _entry(function: Function) -> Entry:
@@ -187,14 +212,14 @@ def _listed(entries: Sequence[Entry]) -> str:
     return ", ".join(entry.name for entry in entries)
 
 
-def _unit(source: Path, project: Path, entry: str, tools: Toolchain) -> Path:
+def _unit(source: Path, content: bytes, project: Path, entry: str, tools: Toolchain) -> Path:
     """The translation unit: the source, then the runner's door to its kernel.
 
     Its text names the source relative to the project, so a copy of the project finds its builds.
     """
     inside = source.is_relative_to(project)
-    named = source.relative_to(project) if inside else source
-    written = source.read_text("utf-8", errors="replace")
+    named = checked_path(source.relative_to(project) if inside else source)
+    written = content.decode("utf-8", errors="replace")
     text = f'#include "{named}"\n'
     if "<<<" in written:
         # A launch wrapper beside the kernel: only the device compiler knows the syntax.
@@ -217,9 +242,9 @@ def _in_process(name: str) -> bool:
     return name.isidentifier() and hasattr(ctypes.CDLL(None), name)
 
 
-def _host_folders(source: Path) -> list[Path]:
+def _host_folders(content: bytes) -> list[Path]:
     """Headers of the host code that stands beside a launch."""
-    return [CPP_ROOT / "host"] if "<<<" in source.read_text("utf-8", errors="replace") else []
+    return [CPP_ROOT / "host"] if b"<<<" in content else []
 
 
 def _defines(given: Defines) -> dict[str, str | None]:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -13,6 +12,7 @@ import numpy as np
 
 from npuforge.dtypes import DType, HostTensor, find
 from npuforge.errors import UsageError
+from npuforge.names import checked_name
 
 Role = Literal["in", "out", "inout"]
 
@@ -21,10 +21,19 @@ MAX_BLOCKS = 65535
 
 
 @dataclass(frozen=True, slots=True)
-class TensorArgument:
-    """A tensor in GM; `data` is None for an output, which starts poisoned."""
+class _Named:
+    """An argument, whose name stands in a line of the runner's plan and in reports."""
 
     name: str
+
+    def __post_init__(self) -> None:
+        checked_name("argument", self.name, "the argument's name")
+
+
+@dataclass(frozen=True, slots=True)
+class TensorArgument(_Named):
+    """A tensor in GM; `data` is None for an output, which starts poisoned."""
+
     shape: tuple[int, ...]
     dtype: DType
     role: Role = "in"
@@ -36,26 +45,23 @@ class TensorArgument:
 
 
 @dataclass(frozen=True, slots=True)
-class ScalarArgument:
+class ScalarArgument(_Named):
     """A number, or a structure, passed by value as `raw`."""
 
-    name: str
     raw: bytes
 
 
 @dataclass(frozen=True, slots=True)
-class WorkspaceArgument:
+class WorkspaceArgument(_Named):
     """Scratch memory in GM with undefined content."""
 
-    name: str
     nbytes: int
 
 
 @dataclass(frozen=True, slots=True)
-class ShapeArgument:
+class ShapeArgument(_Named):
     """Where a kernel writes the shapes of `outputs` outputs whose shape only it knows."""
 
-    name: str
     outputs: int
 
     @property
@@ -65,33 +71,28 @@ class ShapeArgument:
 
 
 @dataclass(frozen=True, slots=True)
-class TilingArgument:
+class TilingArgument(_Named):
     """Tiling data in GM."""
 
-    name: str
     raw: bytes
 
 
 @dataclass(frozen=True, slots=True)
-class ListArgument:
+class ListArgument(_Named):
     """A dynamic list of tensors."""
 
-    name: str
     tensors: tuple[TensorArgument, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class AbsentArgument:
+class AbsentArgument(_Named):
     """An optional tensor that is not given: a null pointer."""
-
-    name: str
 
 
 @dataclass(frozen=True, slots=True)
-class AliasArgument:
+class AliasArgument(_Named):
     """Another tensor or list of the launch again: an output written in place."""
 
-    name: str
     target: str
 
 
@@ -116,6 +117,8 @@ class Launch:
     key: int = 0
 
     def __post_init__(self) -> None:
+        if not 0 <= self.key < 1 << 64:
+            raise UsageError(f"a tiling key has 64 bits and no sign; {self.key:#x} does not fit")
         if not 1 <= self.blocks <= MAX_BLOCKS:
             raise UsageError(f"a launch has 1 to {MAX_BLOCKS} blocks, not {self.blocks}")
         seen: set[str] = set()
@@ -146,32 +149,35 @@ def tensor(
 ) -> TensorArgument:
     """An input (or in-out) tensor with the values of an array or torch tensor."""
     data = HostTensor.of(value, dtype)
-    return TensorArgument(checked_name(name), data.shape, data.dtype, role, data)
+    return TensorArgument(name, data.shape, data.dtype, role, data)
 
 
 def output(name: str, shape: Sequence[int], dtype: str | DType) -> TensorArgument:
     """An output tensor."""
-    return TensorArgument(checked_name(name), tuple(shape), find(dtype), "out")
+    return TensorArgument(name, tuple(shape), find(dtype), "out")
 
 
 def scalar(name: str, value: float | bool, dtype: str | DType) -> ScalarArgument:
     """A number passed by value."""
-    return ScalarArgument(checked_name(name), number_bytes(name, value, find(dtype)))
+    return ScalarArgument(name, number_bytes(name, value, find(dtype)))
 
 
 def number_bytes(name: str, value: Any, dtype: DType) -> bytes:
     """`value` as the device holds a `dtype`; refuses what does not fit."""
-    if isinstance(value, str) or not np.isscalar(value):
+    if not isinstance(value, int | float | np.generic):
         raise UsageError(f"{name}: {value!r} is not a number")
+    number: Any = value
     if dtype.kind in ("int", "uint"):
-        if value != int(value):  # type: ignore[arg-type]
-            raise UsageError(f"{name}: {value!r} is not a whole number")
+        if isinstance(number, complex) or not math.isfinite(number) or number != int(number):
+            raise UsageError(f"{name}: {value!r} is not an integer")
         low = -(1 << (dtype.bits - 1)) if dtype.kind == "int" else 0
         high = low + (1 << dtype.bits) - 1
-        if not low <= int(value) <= high:  # type: ignore[arg-type]
+        if not low <= int(number) <= high:
             raise UsageError(f"{name}: {value} does not fit {dtype.name}")
-        value = int(value)  # type: ignore[arg-type]
-    return HostTensor.of(np.asarray([value]), dtype).to_bytes()
+        number = int(number)
+    elif isinstance(number, int):
+        number = float(number)
+    return HostTensor.of(np.asarray([number]), dtype).to_bytes()
 
 
 def pack_fields(name: str, fields: Sequence[tuple[str, str, Any]]) -> bytes:
@@ -190,10 +196,3 @@ def pack_fields(name: str, fields: Sequence[tuple[str, str, Any]]) -> bytes:
             raw += number_bytes(f"{name}.{member}", item, dtype)
     raw += bytes(-len(raw) % widest)
     return bytes(raw)
-
-
-def checked_name(name: str) -> str:
-    """`name` if it can stand in a plan and in reports."""
-    if not re.fullmatch(r"[A-Za-z_][\w.\[\]]*", name):
-        raise UsageError(f"{name!r} is no name for an argument")
-    return name

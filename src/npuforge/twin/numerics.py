@@ -52,6 +52,15 @@ def tolerance_for(dtype: str | DType) -> Tolerance:
     return _table().get(find(dtype).name, _table()["exact"])
 
 
+def is_looser(tolerance: Tolerance, default: Tolerance) -> bool:
+    """Tell whether a tolerance lets anything pass that the default does not."""
+    return (
+        tolerance.rtol > default.rtol
+        or tolerance.atol > default.atol
+        or tolerance.mismatches > default.mismatches
+    )
+
+
 def compare(
     got: HostTensor,
     want: HostTensor,

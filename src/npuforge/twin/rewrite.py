@@ -19,8 +19,8 @@ from npuforge.errors import UsageError
 _TOKEN = re.compile(
     r"""
     (?P<space>\s+|\\\n)
-  | (?P<comment>//(?:[^\n\\]|\\[\s\S])*|/\*[\s\S]*?\*/)
-  | (?P<raw>(?:u8|[uUL])?R"(?P<delimiter>[^()\\\s]{0,16})\([\s\S]*?\)(?P=delimiter)")
+  | (?P<comment>//(?:[^\n\\]|\\[\s\S])*|/\*[\s\S]*?(?:\*/|\Z))
+  | (?P<raw>(?:u8|[uUL])?R"(?P<delimiter>[^()\\\s]{0,16})\((?:[\s\S]*?\)(?P=delimiter)"|[\s\S]*\Z))
   | (?P<string>(?:u8|[uUL])?"(?:[^"\\\n]|\\[\s\S])*"|(?:u8|[uUL])?'(?:[^'\\\n]|\\[\s\S])*')
   | (?P<number>\.?\d(?:'?[\w.]|[eEpP][+-])*)
   | (?P<word>[A-Za-z_]\w*)

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from npuforge.twin.kernel import KernelBuild, lint_violations, store_text
+from npuforge.twin.project_files import ProjectFiles
 from npuforge.twin.toolchain import Toolchain
 
 
@@ -46,6 +47,7 @@ def build_together(parts: Sequence[Part]) -> list[KernelBuild] | None:
         kind="brief_kernel",
         name="together",
         root=root,
+        files=ProjectFiles.of(*(path.parent for path in paths)),
     )
     if built.path is None:
         return None

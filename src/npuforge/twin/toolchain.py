@@ -22,10 +22,13 @@ from functools import cache
 from pathlib import Path
 
 from npuforge.errors import ToolchainError, UsageError
+from npuforge.inputs import is_plain_file
+from npuforge.names import checked_define, checked_name
 from npuforge.sandbox import Completed, Limits, Sandbox
 from npuforge.twin import diagnostics
 from npuforge.twin.cache import Cache, default_root, digest, file_digest
 from npuforge.twin.compilers import Compiler, find_compiler
+from npuforge.twin.project_files import ProjectFiles
 from npuforge.twin.recipes import (
     BUILD_LIMITS,
     CPP_ROOT,
@@ -48,6 +51,14 @@ _RUNTIME_LIMITS = replace(BUILD_LIMITS, cpu_s=900, wall_s=1200)
 _RUNTIME_JOBS = 2
 _PRECOMPILED = frozenset({"first.h.gch", "first.h.pch"})  # large, and read by the compiler alone
 _SOURCE_SUFFIXES = (".h", ".hpp", ".hh", ".inc", ".cpp", ".cc", ".cxx", ".c", ".asc")
+# Without this a compiler opens the files that `#line` names, to print their lines.
+_NO_EXCERPTS = {
+    "gcc": ("-fno-diagnostics-show-caret",),
+    "clang": ("-fno-caret-diagnostics",),
+}
+_NOT_FOUND = re.compile(
+    r"(?P<a>.+): (?:No such file or directory|Permission denied)|'(?P<b>.+)' file not found"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,11 +116,16 @@ class Toolchain:
         defines: Mapping[str, str | None] | None = None,
         prelude: str | None = None,
         root: Path | None = None,
+        files: ProjectFiles | None = None,
         about: str = "",
         sandbox: Sandbox | None = None,
         limits: Limits = BUILD_LIMITS,
     ) -> BuildResult:
         """Build `sources` into one library (kernel, host) or program (direct) called `name`.
+
+        The compiler reads `files` and our runtime, nothing else; they default to the sources of
+        `root` and all of `include_dirs`. Callers whose folders depend on what a project holds
+        must give `files`.
 
         What `sources` include is found among the dependencies; where that is the work itself,
         `about` (its digest, say) keeps builds of different works from waiting for each other.
@@ -123,24 +139,21 @@ class Toolchain:
         sources = [Path(os.path.abspath(source)) for source in sources]
         if not sources:
             raise UsageError("no source files to compile")
-        for source in sources:
-            if not source.is_file():
-                raise UsageError(f"no such source file: {source}")
-        if not re.fullmatch(r"[\w.+-]+", name):
-            raise UsageError(f"not a name for a build: {name!r}")
+        checked_name("word", name, "the build's name")
         if root is None:
             root = Path(os.path.commonpath([source.parent for source in sources]))
         project = Path(os.path.abspath(root))
+        files = files or ProjectFiles.of(project, opened=include_dirs)
+        for source in sources:
+            _check_source(source, self.cache.root, files)
         recipe = RECIPES[kind]
         runtime = self.runtime() if recipe.with_runtime else None
-        flags = [
-            f"-D{key}" if value is None else f"-D{key}={value}"
-            for key, value in (defines or {}).items()
-        ]
+        flags = [*_NO_EXCERPTS[self.compiler.family]]
+        flags += [f"-D{checked_define(key, value)}" for key, value in (defines or {}).items()]
         folders = [Path(os.path.abspath(folder)) for folder in include_dirs]
 
         def result(step: _Step, path: Path | None, cached: bool) -> BuildResult:
-            found = [] if path else self._explain(step, project)
+            found = [] if path else self._explain(step, project, files)
             spent = time.monotonic() - started
             return BuildResult(path is not None, path, found, step.log, spent, cached)
 
@@ -154,6 +167,7 @@ class Toolchain:
                 project,
                 sandbox,
                 limits,
+                files=files,
                 flags=flags,
                 folders=folders,
                 prelude=prelude,
@@ -306,13 +320,14 @@ class Toolchain:
         sandbox: Sandbox,
         limits: Limits,
         *,
+        files: ProjectFiles | None = None,
         flags: Sequence[str] = (),
         folders: Sequence[Path] = (),
         prelude: str | None = None,
         precompiled: Path | None = None,
         about: str = "",
     ) -> _Step:
-        """Compile one source to `unit.o`."""
+        """Compile one source to `unit.o`; without `files` it is one of ours."""
         ours = self._includes(recipe)
         fixed = [*recipe.compile, *family_flags(self.compiler), *flags]
         key = self._key(
@@ -328,6 +343,7 @@ class Toolchain:
             file_digest(source) or "",
             prelude or "",
             *([about] if about else []),
+            *(files.closed if files is not None else ()),
             str(precompiled),
             processor() if "-march=native" in recipe.compile else "",
         )
@@ -359,7 +375,7 @@ class Toolchain:
             if prelude is not None:
                 (made / "prelude.h").write_text(prelude, "utf-8")
                 command += ["-include", str(made / "prelude.h")]
-            readable = [*_visible(project, source), *folders, source]
+            readable = [*(files.readable() if files is not None else [project]), source]
             readable += [precompiled.parent] if precompiled else []
             done = self._invoke(
                 [*command, "-x", "c++", str(source)], made, readable, sandbox, limits
@@ -452,11 +468,15 @@ class Toolchain:
         first = f"{found[0].file}:{found[0].line}: {found[0].message}" if found else step.log[-300:]
         raise ToolchainError(f"{what} with {self.compiler.name}: {first}")
 
-    def _explain(self, step: _Step, project: Path) -> list[Diagnostic]:
+    def _explain(
+        self, step: _Step, project: Path, files: ProjectFiles | None = None
+    ) -> list[Diagnostic]:
         if step.stopped is not None:
             message = f"the compiler was stopped: {step.stopped} limit"
             return [Diagnostic(None, None, message), *self._parsed(step.log, project)]
         found = self._parsed(step.log, project)
+        if files is not None:
+            found = [_refused_include(diagnostic, project, files) for diagnostic in found]
         if not found:
             last = step.log.strip().splitlines()[-1:] or ["the compiler failed without a message"]
             return [Diagnostic(None, None, last[0])]
@@ -489,16 +509,21 @@ def _make_executable(path: Path) -> None:
         path.chmod(0o755)
 
 
-def _visible(project: Path, source: Path) -> list[Path]:
-    """What of the project the compiler may read.
+def _check_source(source: Path, ours: Path, files: ProjectFiles) -> None:
+    """Refuse a source that is no file of the project and none that we wrote."""
+    if not is_plain_file(source):
+        raise UsageError(f"no such source file: {source}")
+    if not is_plain_file(source, within=ours):
+        files.check(source)
 
-    A project that holds the user's home is a loose file in a large folder: then only the sources
-    and headers beside it are shown, not the folder with all that is below it.
-    """
-    home = Path.home()
-    if not home.is_relative_to(project):
-        return [project]
-    return [path for path in source.parent.iterdir() if path.suffix in _SOURCE_SUFFIXES]
+
+def _refused_include(diagnostic: Diagnostic, project: Path, files: ProjectFiles) -> Diagnostic:
+    """Return the diagnostic; where an include was out of reach it says so, and what to do."""
+    match = _NOT_FOUND.fullmatch(diagnostic.message)
+    if match is None or diagnostic.file is None:
+        return diagnostic
+    reason = files.refusal(match["a"] or match["b"], (project / diagnostic.file).parent)
+    return diagnostic if reason is None else replace(diagnostic, message=reason)
 
 
 def _dependencies(listing: Path) -> list[Path]:
@@ -506,4 +531,7 @@ def _dependencies(listing: Path) -> list[Path]:
     text = listing.read_text("utf-8", errors="replace").replace("\\\n", " ")
     _, _, files = text.partition(": ")
     words = re.findall(r"(?:\\.|[^\s\\])+", files)
-    return [Path(os.path.abspath(listing.parent / re.sub(r"\\(.)", r"\1", word))) for word in words]
+    paths = [
+        Path(os.path.abspath(listing.parent / re.sub(r"\\(.)", r"\1", word))) for word in words
+    ]
+    return [path for path in paths if is_plain_file(path)]

@@ -211,6 +211,8 @@ class _Judge:
             return CaseReport(case.name, entry, result.error, result.printed)
         compared = _compare(case, ready, result, self.sandbox)
         summary = "; ".join(f"{name}: {c.summary}" for name, c in compared.items() if c.summary)
+        if loosened := _loosened(case, ready.launch.outputs if ready.launch else ()):
+            summary = f"{summary}; {loosened}" if summary else loosened
         return CaseReport(case.name, _case(ready, compared), summary, result.printed)
 
     @staticmethod
@@ -260,6 +262,21 @@ def _compare(
     return compared
 
 
+def _loosened(case: Case, outputs: Sequence[TensorArgument]) -> str:
+    """Return what the case compares more loosely than by default; empty for nothing."""
+    stated: dict[str, None] = {}
+    for tensor in outputs:
+        own = case.expected[tensor.name].tolerance if tensor.name in case.expected else None
+        used, default = own or case.tolerance, numerics.tolerance_for(tensor.dtype)
+        if used is not None and numerics.is_looser(used, default):
+            stated[
+                f"compared with rtol {used.rtol:g}, atol {used.atol:g}, mismatches "
+                f"{used.mismatches:g}, looser than rtol {default.rtol:g}, atol {default.atol:g} of "
+                f"{tensor.dtype.name}"
+            ] = None
+    return "; ".join(stated)
+
+
 def _expected(
     case: Case, ready: Prepared, outputs: Sequence[TensorArgument], sandbox: Sandbox
 ) -> dict[str, HostTensor]:
@@ -284,7 +301,7 @@ def _expected(
             found[name] = entry.tensor
         elif entry.file is not None:
             tensor = by_name[name]
-            found[name] = data.read(entry.file, name, tensor.shape, tensor.dtype)
+            found[name] = data.read(entry.folder, entry.file, name, tensor.shape, tensor.dtype)
     if expressions:
         found |= reference.by_expression(expressions, ready.inputs, outputs, sandbox=sandbox)
     return found

@@ -7,6 +7,7 @@ unknown, and then both branches stay.
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _DIRECTIVE = re.compile(rb"^[ \t]*#[ \t]*(\w+)((?:[^\n\\]|\\\r?\n|\\.)*)", re.M)
-_COMMENT = re.compile(rb"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"", re.S)
+_COMMENT = re.compile(rb"//[^\n]*|/\*.*?(?:\*/|\Z)|\"(?:\\.|[^\"\\\n])*\"", re.S)
 _DEFINE = re.compile(rb"\s*(\w+)(\([^)]*\))?(.*)", re.S)
 _INCLUDE = re.compile(rb"\s*\"([^\"]+)\"")
 _SYSTEM_INCLUDE = re.compile(rb"\s*<([^>]+)>")
@@ -55,8 +56,7 @@ class Macros:
         """The number a macro stands for, or None where that is unknown."""
         if name in _DEFINED:
             return _DEFINED[name]
-        body = self.objects.get(name, b"")
-        return int(body) if body.isdigit() else None
+        return _number(self.objects.get(name, b"").decode(errors="replace"))
 
     def defined(self, name: str) -> bool | None:
         """Whether the macro is defined: yes, no, or unknown."""
@@ -90,14 +90,14 @@ def visible(text: bytes, macros: Macros, on_include: Callable[[str], None]) -> b
         if keyword == b"define":
             macros.define(rest)
         elif keyword == b"undef":
-            name = rest.strip().decode()
+            name = rest.strip().decode(errors="replace")
             macros.objects.pop(name, None)
             macros.functions.pop(name, None)
         elif keyword == b"include":
             if local := _INCLUDE.match(rest):
-                on_include(local.group(1).decode())
+                on_include(os.fsdecode(local.group(1)))
             elif system := _SYSTEM_INCLUDE.match(rest):
-                macros.system_headers.add(system.group(1).decode())
+                macros.system_headers.add(system.group(1).decode(errors="replace"))
     chunk = text[position:]
     out.append(chunk if branches.active else blank(chunk))
     return b"".join(out)
@@ -119,7 +119,11 @@ class _Branches:
             self.active = self.active and value is not False
         elif keyword in (b"elif", b"else") and self._stack:
             outer, taken = self._stack[-1]
-            value = True if keyword == b"else" else evaluate(rest.decode(), self._macros)
+            value = (
+                True
+                if keyword == b"else"
+                else evaluate(rest.decode(errors="replace"), self._macros)
+            )
             self.active = outer and taken is not True and value is not False
             self._stack[-1] = (outer, taken or value)
         elif keyword == b"endif" and self._stack:
@@ -138,6 +142,8 @@ class _Branches:
         return None if known is None else not known
 
 
+_DECIMAL = re.compile(r"[0-9]{1,20}")
+_HEXADECIMAL = re.compile(r"0[xX][0-9a-fA-F]{1,16}")
 _TOKEN = re.compile(r"\s*(0[xX][0-9a-fA-F]+|\w+|&&|\|\||[=!<>]=|[!<>()+\-*])")
 _COMPARE: dict[str, Callable[[int, int], bool]] = {
     "==": lambda a, b: a == b,
@@ -221,12 +227,14 @@ class _Expression:
             known = self._macros.defined(name)
             return None if known is None else int(known)
         if token[:1].isdigit():
-            return int(token.rstrip("uUlL"), 0) if token[:2] in ("0x", "0X") else _decimal(token)
+            return _number(token.rstrip("uUlL"))
         if self._macros.defined(token) is False:
             return 0
         return self._macros.value(token)
 
 
-def _decimal(token: str) -> int | None:
-    digits = token.rstrip("uUlL")
-    return int(digits) if digits.isdigit() else None
+def _number(digits: str) -> int | None:
+    """Return a number of at most 64 bits; None for any other text."""
+    if _DECIMAL.fullmatch(digits):
+        return int(digits)
+    return int(digits, 16) if _HEXADECIMAL.fullmatch(digits) else None

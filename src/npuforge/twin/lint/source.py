@@ -7,6 +7,7 @@ that the parser knows (`__gm__` by `const`, `__aicore__` by `inline`); where eac
 
 from __future__ import annotations
 
+import os
 import re
 from bisect import bisect_left
 from dataclasses import dataclass, field
@@ -19,9 +20,13 @@ from tree_sitter import Language, Node, Parser
 from npuforge.errors import UsageError
 from npuforge.twin.lint.finding import SourceText
 from npuforge.twin.lint.preprocess import Macros, blank, visible
+from npuforge.twin.project_files import ProjectFiles
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+_MOST_FILES = 2000
+_DEEPEST = 100
 
 CPP = Language(tree_sitter_cpp.language())
 
@@ -49,10 +54,10 @@ _SPACES = {
 }
 # One pattern per first characters: the regex engine skips fast to a literal prefix.
 _UNDERSCORED = re.compile(rb"__\w+?__(?!\w)")
-_ARGUMENTS = re.compile(rb"__(?:mix|schedmode|launch_bounds)__\s*\([^)]*\)")
+_ARGUMENTS = re.compile(rb"__(?:mix|schedmode|launch_bounds)__\s{0,80}\([^)]{0,200}\)")
 _ATTRIBUTE = re.compile(rb"\[(?:host,\s*)?aicore\]")
 _CORE_TEST = re.compile(rb"ASCEND_IS_(?:NOT_)?AI[VC]\b(?:\s*\(\))?")
-_LAUNCH = re.compile(rb"<<<[^;{}]*?>>>")
+_LAUNCH = re.compile(rb"(?<!<)<<<(?!<)[^;{}]{0,1000}?>>>")
 _DISAMBIGUATOR = re.compile(rb"(?:\.|->|::)\s*template\b(?!\s*<)")
 _DROPPED = (b"__sync_alias__", b"__kfc_workspace__", b"__sync_noalias__", b"__ssbuf__")
 
@@ -96,15 +101,30 @@ class Program:
     complete: bool = True  # every local include was found
 
 
-def read(sources: Sequence[Path | SourceText], include_roots: Sequence[Path]) -> Program:
-    """The program the sources make, each file once."""
-    return _Reader(sources, include_roots).program
+def read(
+    sources: Sequence[Path | SourceText],
+    include_roots: Sequence[Path],
+    files: ProjectFiles | None = None,
+) -> Program:
+    """Return the program that the sources make, each file once.
+
+    Includes are followed as far as they are `files` of the project: by default what lies below the
+    sources' folders or in `include_roots`.
+    """
+    if files is None:
+        folders = [source.parent for source in sources if isinstance(source, Path)]
+        files = ProjectFiles.of(*folders, opened=include_roots)
+    return _Reader(sources, include_roots, files).program
 
 
 class _Reader:
-    def __init__(self, sources: Sequence[Path | SourceText], roots: Sequence[Path]) -> None:
+    def __init__(
+        self, sources: Sequence[Path | SourceText], roots: Sequence[Path], files: ProjectFiles
+    ) -> None:
         self.program = Program()
         self._roots = list(roots)
+        self._files = files
+        self._depth = 0
         self._texts = {s.name: s for s in sources if isinstance(s, SourceText)}
         self._seen: set[str] = set()
         self._parser = Parser(CPP)
@@ -116,16 +136,17 @@ class _Reader:
             name, text, folder = source.name, source.text.encode(), Path(source.name).parent
         else:
             name, folder = str(source), source.parent
-        key = name if isinstance(source, SourceText) else str(source.resolve())
+        key = name if isinstance(source, SourceText) else os.path.realpath(source)
         if key in self._seen:
             return
+        if len(self._seen) >= _MOST_FILES or self._depth >= _DEEPEST:
+            raise UsageError(f"{name} includes too many files, or too deep")
         self._seen.add(key)
         if isinstance(source, Path):
-            try:
-                text = source.read_bytes()
-            except OSError as error:
-                raise UsageError(f"cannot read {name}: {error.strerror}") from None
+            text = self._files.read(source)
+        self._depth += 1
         seen = visible(text, self.program.macros, lambda path: self._include(path, folder))
+        self._depth -= 1
         plain, marks = _plain_cpp(seen, self.program.macros)
         root = self._parser.parse(plain).root_node
         self.program.files.append(SourceFile(name, plain, root, marks))
@@ -136,7 +157,7 @@ class _Reader:
                 self._add(self._texts[candidate])
                 return
         for base in (folder, *self._roots):
-            if (base / path).is_file():
+            if self._files.holds(base / path):
                 if not _TOOLKIT_HEADER.fullmatch(path):
                     self._add(base / path)
                 return

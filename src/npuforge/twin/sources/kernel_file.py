@@ -11,6 +11,7 @@ from npuforge.errors import UsageError
 from npuforge.sandbox import Sandbox
 from npuforge.twin.kernel import Kernel, KernelBuild
 from npuforge.twin.launch_file import Case
+from npuforge.twin.project_files import ProjectFiles
 from npuforge.twin.sources.subject import Prepared
 
 
@@ -31,6 +32,11 @@ class KernelFile:
     @property
     def root(self) -> Path:
         return self.path.parent
+
+    @property
+    def files(self) -> ProjectFiles:
+        """The files that the source may include."""
+        return ProjectFiles.of(self.root, opened=self.include_dirs)
 
     def prepare(self, case: Case) -> Prepared:
         if case.launch is None:
@@ -53,6 +59,7 @@ class KernelFile:
                 entry=entry,
                 defines=defines,
                 include_dirs=self.include_dirs,
+                files=self.files,
                 sandbox=self.sandbox,
             )
         return self._builds[key]
