@@ -46,6 +46,7 @@ def _checked(number: int) -> Any:
     """Judge the RMS norm example with a constant of its own in its source."""
     from npuforge.twin import launch_file  # noqa: PLC0415 (workers import after their environment)
     from npuforge.twin.sources import recognise  # noqa: PLC0415
+    from npuforge.twin.sources.kernel_file import KernelFile  # noqa: PLC0415
     from npuforge.twin.verify import verify  # noqa: PLC0415
 
     example = ROOT / "examples" / "rms_norm"
@@ -54,6 +55,7 @@ def _checked(number: int) -> Any:
         text = (example / "rms_norm.cpp").read_text("utf-8")
         source.write_text(f"{text}\nconstexpr int32_t VARIANT = {number};\n", "utf-8")
         subject = recognise(source, entry=None, soc="910b2")
+        assert isinstance(subject, KernelFile)
         report = verify(subject, launch_file.load(example / "launch.toml"))
     return _lasting(json.loads(report.verdict.to_json()))
 
