@@ -60,7 +60,7 @@ def measure(program: Path, words: Sequence[str], cache: Path, number: int) -> fl
 def ratio(pairs: Sequence[tuple[float, float]]) -> float:
     """Return the median of the second over the median of the first."""
     before, after = zip(*pairs, strict=True)
-    return statistics.median(after) / statistics.median(before)
+    return float(statistics.median(after) / statistics.median(before))
 
 
 def interval(pairs: Sequence[tuple[float, float]], dice: random.Random) -> tuple[float, float]:
