@@ -97,7 +97,8 @@ class Place:
         self.temporary = folder / "tmp"
         self.temporary.mkdir(parents=True)
         shutil.copytree(inputs, self.work)
-        shutil.copytree(cache, folder / "cache", copy_function=_linked)
+        unfinished = shutil.ignore_patterns("tmp", "locks", ".*")
+        shutil.copytree(cache, folder / "cache", copy_function=_linked, ignore=unfinished)
         self.environment = {
             **os.environ,
             "TMPDIR": str(self.temporary),
@@ -107,15 +108,16 @@ class Place:
         }
 
     def start(self, words: Sequence[str]) -> subprocess.Popen[bytes]:
-        return subprocess.Popen(
-            [*_PROGRAM, *words],
-            cwd=self.work,
-            env=self.environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=(self.folder / "errors.txt").open("ab"),
-            start_new_session=True,
-        )
+        with (self.folder / "errors.txt").open("ab") as errors:
+            return subprocess.Popen(
+                [*_PROGRAM, *words],
+                cwd=self.work,
+                env=self.environment,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=errors,
+                start_new_session=True,
+            )
 
     def finish(self, command: str) -> End:
         """Run a command to its end."""

@@ -129,7 +129,7 @@ def stress(folder: Path, threads: int, processes: int, kernels: int, runtime: Pa
     caches = [folder / "alone", folder / "together"]
     for cache in caches:
         if runtime is not None:
-            shutil.copytree(runtime, cache)
+            shutil.copytree(runtime, cache, ignore=shutil.ignore_patterns("tmp", "locks"))
     began = time.monotonic()
     # The race comes first, while nothing is warm.
     started = [_start(_shuffled(kernels, 1), threads, caches[1], folder / "threads.json")]
