@@ -61,7 +61,7 @@ def cluster() -> Iterator[Any]:
     from ray.cluster_utils import Cluster  # noqa: PLC0415 (optional)
 
     head = {"num_cpus": 0, "object_store_memory": _STORE_BYTES, "include_dashboard": False}
-    made = Cluster(initialize_head=True, head_node_args=head)
+    made: Any = Cluster(initialize_head=True, head_node_args=head)
     try:
         for _ in range(NODES):
             add_node(made)
@@ -219,19 +219,21 @@ def _compared(
 
 
 def _without_head(made: Any, suite: Path, place: Path, expected: dict[str, dict[str, Any]]) -> bool:
-    """Kill the head under load: one line, status 2, and the rest is made by a resumed run."""
+    status, said, resumed = beheaded(made, suite, place)
+    print(f"without a head: status {status}, {said!r}")
+    return status == 2 and "\n" not in said and resumed == expected
+
+
+def beheaded(made: Any, suite: Path, place: Path) -> tuple[int, str, dict[str, dict[str, Any]]]:
+    """Kill the head under load; return the run's status and words, and what resuming it gave."""
     run = bench(suite, place / "headless", "--quiet", address=made.address)
     while run.poll() is None and not ray_workers():
         time.sleep(0.1)
-    time.sleep(5)
     made.head_node.kill_all_processes(check_alive=False, allow_graceful=False)
     _, said = run.communicate()
-    print(f"without a head: status {run.returncode}, {said.decode(errors='replace').strip()!r}")
     again = bench(suite, place / "headless", "--resume", "--json", str(place / "again.json"))
     again.communicate()
-    resumed = verdicts(place / "again.json")
-    one_line = run.returncode == 2 and said.strip().count(b"\n") == 0
-    return one_line and resumed == expected
+    return run.returncode, said.decode(errors="replace").strip(), verdicts(place / "again.json")
 
 
 if __name__ == "__main__":

@@ -3,10 +3,12 @@
 
     python -m benchmarks.faults.kills [--kills 200] [--seed 0] [--at-once 1]
                                       [--commands generate,check,bench,dataset,knowledge]
+                                      [--cache FOLDER]
 
 KILL, TERM and INT in turn, each after a random share of the time that the command takes alone. INT
 goes to the whole group, as from a terminal. Each command runs in a folder of its own, with its
-own temporary folder and a copy of a build cache that holds the runtime alone. Afterwards:
+own temporary folder and a copy of a build cache that holds the runtime alone (FOLDER, if it was
+built there before). Afterwards:
 
     ends    the same command again ends as an undisturbed one: status, verdicts, files
     left    nothing is left: processes after five seconds, temporary and hidden files at the end
@@ -48,7 +50,10 @@ COMMANDS: dict[str, tuple[list[str], list[str] | None]] = {
         ["generate", "softmax.py", "--tune", "0", "--out", "made", "--json", "verdict.json"],
         None,
     ),
-    "check": (["check", "rms_norm/rms_norm.cpp", "--json", "verdict.json"], None),
+    "check": (
+        ["check", "rms_norm/rms_norm.cpp", "--launch", "rms_norm/launch.toml", "--json", "v.json"],
+        None,
+    ),
     "bench": (
         [
             *("bench", "forge", "--tasks", "math/x*", "--out", "run", "--resume", "--jobs", "2"),
@@ -92,7 +97,8 @@ class Place:
         self.temporary = folder / "tmp"
         self.temporary.mkdir(parents=True)
         shutil.copytree(inputs, self.work)
-        shutil.copytree(cache, folder / "cache", copy_function=os.link)
+        unfinished = shutil.ignore_patterns("tmp", "locks", ".*")
+        shutil.copytree(cache, folder / "cache", copy_function=_linked, ignore=unfinished)
         self.environment = {
             **os.environ,
             "TMPDIR": str(self.temporary),
@@ -102,15 +108,16 @@ class Place:
         }
 
     def start(self, words: Sequence[str]) -> subprocess.Popen[bytes]:
-        return subprocess.Popen(
-            [*_PROGRAM, *words],
-            cwd=self.work,
-            env=self.environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=(self.folder / "errors.txt").open("ab"),
-            start_new_session=True,
-        )
+        with (self.folder / "errors.txt").open("ab") as errors:
+            return subprocess.Popen(
+                [*_PROGRAM, *words],
+                cwd=self.work,
+                env=self.environment,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=errors,
+                start_new_session=True,
+            )
 
     def finish(self, command: str) -> End:
         """Run a command to its end."""
@@ -165,13 +172,22 @@ def _lasting(value: Any) -> Any:
     return [_lasting(one) for one in value] if isinstance(value, list) else value
 
 
+def _linked(source: str, target: str) -> str:
+    """Link a file, which nobody changes in place; copy it if it lies on another disk."""
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copy2(source, target)
+    return target
+
+
 class Sweep:
     """Undisturbed ends and times of commands, and kills that are compared with them."""
 
-    def __init__(self, folder: Path, commands: Sequence[str]) -> None:
+    def __init__(self, folder: Path, commands: Sequence[str], cache: Path | None) -> None:
         self._folder = folder
         self._inputs = folder / "inputs"
-        self._cache = folder / "cache"
+        self._cache = cache or folder / "cache"
         self._prepare()
         self.times: dict[str, float] = {}
         self.ends: dict[str, End] = {}
@@ -180,8 +196,11 @@ class Sweep:
             started = time.monotonic()
             self.ends[command] = place.finish(command)
             self.times[command] = time.monotonic() - started
+            if self.ends[command].status not in (0, 1):
+                errors = (place.folder / "errors.txt").read_text("utf-8")
+                raise SystemExit(f"{command} itself failed: {errors}")
             print(f"{command}: {self.times[command]:.1f} s undisturbed", flush=True)
-            self._settle(place)
+            shutil.rmtree(place.folder, ignore_errors=True)
 
     def kill(self, turn: int, command: str, number: signal.Signals, share: float) -> Spoilt:
         """Kill one command, give it again, and compare."""
@@ -223,9 +242,6 @@ class Sweep:
         if "Traceback" in errors:
             result.faults.append(f"traceback: {errors.strip().splitlines()[-1][:200]}")
 
-    def _settle(self, place: Place) -> None:
-        shutil.rmtree(place.folder, ignore_errors=True)
-
     def _place(self, name: str) -> Place:
         return Place(self._folder / name, self._inputs, self._cache)
 
@@ -262,12 +278,17 @@ def table(results: Sequence[Spoilt]) -> str:
 
 
 def sweep(
-    folder: Path, kills: int, seed: int, commands: Sequence[str], at_once: int = 1
+    folder: Path,
+    kills: int,
+    seed: int,
+    commands: Sequence[str],
+    at_once: int = 1,
+    cache: Path | None = None,
 ) -> list[Spoilt]:
     """Make the kills; print each."""
     print(f"seed {seed}", flush=True)
     dice = random.Random(seed)
-    given = Sweep(folder, commands)
+    given = Sweep(folder, commands, cache)
     turns = [
         (turn, commands[turn // len(SIGNALS) % len(commands)], SIGNALS[turn % len(SIGNALS)])
         for turn in range(kills)
@@ -296,12 +317,13 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--at-once", type=int, default=1)
     parser.add_argument("--commands", default=",".join(COMMANDS))
+    parser.add_argument("--cache", type=lambda text: Path(text).absolute())
     given = parser.parse_args()
     commands = given.commands.split(",")
     if unknown := set(commands) - COMMANDS.keys():
         parser.error(f"no command {sorted(unknown)[0]}; there are {', '.join(COMMANDS)}")
     with tempfile.TemporaryDirectory(prefix="faults-") as folder:
-        results = sweep(Path(folder), given.kills, given.seed, commands, given.at_once)
+        results = sweep(Path(folder), given.kills, given.seed, commands, given.at_once, given.cache)
     print(table(results))
     return 1 if any(result.faults for result in results) else 0
 

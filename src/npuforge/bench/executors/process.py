@@ -4,10 +4,13 @@
 from __future__ import annotations
 
 import os
+import select
 import shutil
 import signal
 import subprocess
 import sys
+import threading
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +18,7 @@ from npuforge.bench.attempt import Attempt, State
 from npuforge.bench.codec import encode
 from npuforge.bench.worker import ATTEMPT, Job
 from npuforge.errors import NpuforgeError
+from npuforge.sandbox.python import NO_DEVICES
 from npuforge.scratch import scratch_folder
 
 LOG = "log.txt"
@@ -27,6 +31,7 @@ class Child:
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
         self._stopped = False
+        self._guard = threading.Lock()
 
     def run(self, job: Job) -> Attempt:
         """The attempt; a crash and a time-out are results too."""
@@ -45,33 +50,40 @@ class Child:
             return _ended(job, "crashed", _last_line(job.place / LOG))
 
     def stop(self) -> None:
-        self._stopped = True
-        self._kill()
+        with self._guard:
+            self._stopped = True
+            self._kill()
 
     def _wait(self, command: list[str], log: int, limit_s: float) -> bool:
         """Whether the time was up."""
-        self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=log, stderr=log, start_new_session=True
-        )
-        if self._stopped:
-            self._kill()
+        with self._guard:
+            process = self._process = subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=log,
+                stderr=log,
+                env={**os.environ, **NO_DEVICES},
+                start_new_session=True,
+            )
+            if self._stopped:
+                self._kill()
+        ended = os.pidfd_open(process.pid)
         try:
-            self._process.wait(limit_s)
-        except subprocess.TimeoutExpired:
-            return True
+            return not select.select([ended], [], [], min(limit_s, threading.TIMEOUT_MAX))[0]
         finally:
-            self._kill()
-            assert self._process.stdin is not None
-            self._process.stdin.close()
-            self._process.wait()
-        return False
+            os.close(ended)
+            with self._guard:
+                self._kill()
+                self._process = None
+                assert process.stdin is not None
+                process.stdin.close()
+                process.wait()
 
     def _kill(self) -> None:
+        """Kill the group while its leader is not reaped: later its number may be another's."""
         if self._process is not None:
-            try:
+            with suppress(ProcessLookupError):
                 os.killpg(self._process.pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
 
 
 def _empty(place: Path) -> None:
