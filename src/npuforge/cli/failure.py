@@ -38,6 +38,7 @@ _MACHINE = frozenset(
     for name in (
         "ENOSPC", "EDQUOT", "EFBIG", "EROFS", "EACCES", "EPERM", "EMFILE", "ENFILE", "ENOMEM",
         "EAGAIN", "EIO", "ENAMETOOLONG", "ELOOP", "ETXTBSY", "EBUSY", "ENXIO",
+        "EISDIR", "ENOTDIR", "EEXIST", "ENOTEMPTY",
     )
 )  # fmt: skip
 _SECRET_NAME = re.compile("KEY|TOKEN|SECRET|PASSW|CREDENTIAL|AUTH", re.IGNORECASE)
