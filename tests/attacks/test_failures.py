@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ends without a result: one line, a status that says whose fault it is, and nothing left behind."""
+"""Ends without a result: one line, a status that says whose fault it is, nothing left behind."""
 
 from __future__ import annotations
 
