@@ -5,11 +5,12 @@ doubles none."""
 from __future__ import annotations
 
 import fcntl
+import os
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import IO
 
 import msgspec
 
@@ -20,8 +21,10 @@ from npuforge.bench.task import Task
 from npuforge.errors import UsageError
 from npuforge.fileformat import BENCH_FOLDER
 from npuforge.files import replacement
+from npuforge.inputs import is_plain_file
 
 FILE = "results.sqlite"
+_OPEN_LOCK = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _TABLES = """
 CREATE TABLE run (settings TEXT NOT NULL);
 CREATE TABLE tasks (place INTEGER PRIMARY KEY, task TEXT NOT NULL);
@@ -38,7 +41,11 @@ class Store:
     def __init__(self, folder: Path, *, writing: bool = False) -> None:
         self.folder = folder
         self._lock = _locked(folder) if writing else None
-        self._base = _connect(folder / FILE)
+        try:
+            self._base = _connect(folder / FILE)
+        except UsageError:
+            self._release()
+            raise
         try:
             (number,) = self._base.execute("PRAGMA user_version").fetchone()
             BENCH_FOLDER.check(number, folder)
@@ -46,7 +53,7 @@ class Store:
             tasks = self._base.execute("SELECT task FROM tasks ORDER BY place").fetchall()
             self.settings = decode(text, Settings)
             self.tasks = [decode(task, Task) for (task,) in tasks]
-        except (sqlite3.DatabaseError, TypeError, msgspec.DecodeError) as error:
+        except (sqlite3.Error, msgspec.DecodeError, TypeError, ValueError, RecursionError) as error:
             self.close()
             raise UsageError(f"{folder} holds no benchmark run: {error}") from None
         except UsageError:
@@ -65,7 +72,7 @@ class Store:
                 f"{folder} holds a run: --resume goes on with it, --out starts another"
             )
         # Under another name until it is whole: who kills us now leaves no half of a run.
-        with replacement(folder / FILE) as unfinished:
+        with _explained(folder), replacement(folder / FILE) as unfinished:
             base = sqlite3.connect(unfinished)
             with base:
                 base.executescript(f"BEGIN; {_TABLES} PRAGMA user_version = {BENCH_FOLDER.number};")
@@ -87,40 +94,62 @@ class Store:
         self.close()
 
     def close(self) -> None:
+        """Close the files; another process may write then."""
         self._base.close()
+        self._release()
+
+    def _release(self) -> None:
         if self._lock is not None:
-            self._lock.close()
+            os.close(self._lock)
+            self._lock = None
 
     def add(self, attempt: Attempt) -> None:
         """Keep an attempt, all of it or nothing."""
         row = (attempt.task, attempt.sample, attempt.to_json().decode())
-        with self._base:
+        with _explained(self.folder), self._base:
             self._base.execute("INSERT INTO attempts VALUES (?, ?, ?)", row)
 
     def attempts(self) -> list[Attempt]:
         """What is there, in the order of the tasks."""
         order = {task.name: place for place, task in enumerate(self.tasks)}
-        rows = self._base.execute("SELECT attempt FROM attempts").fetchall()
+        with _explained(self.folder):
+            rows = self._base.execute("SELECT attempt FROM attempts").fetchall()
         found = [Attempt.from_json(text) for (text,) in rows]
+        if unknown := [attempt.task for attempt in found if attempt.task not in order]:
+            raise UsageError(f"{self.folder} has an attempt at no task of it: {unknown[0]}")
         return sorted(found, key=lambda attempt: (order[attempt.task], attempt.sample))
 
     def done(self) -> set[tuple[str, int]]:
         """Task and sample of every attempt that is there."""
-        return set(self._base.execute("SELECT task, sample FROM attempts").fetchall())
+        with _explained(self.folder):
+            return set(self._base.execute("SELECT task, sample FROM attempts").fetchall())
 
 
 def _connect(file: Path) -> sqlite3.Connection:
-    if not file.is_file():
+    if not is_plain_file(file):
         raise UsageError(f"{file.parent} holds no benchmark run")
     # Attempts end in threads; the runner hands them to the one thread that writes.
-    return sqlite3.connect(file)
+    with _explained(file.parent):
+        return sqlite3.connect(file)
 
 
-def _locked(folder: Path) -> IO[bytes]:
-    lock = (folder / ".lock").open("wb")
+@contextmanager
+def _explained(folder: Path) -> Iterator[None]:
+    """A damaged file, a full disk or a folder that takes no writes is one line."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise UsageError(f"{folder}: the results cannot be read or written: {error}") from None
+
+
+def _locked(folder: Path) -> int:
+    try:
+        lock = os.open(folder / ".lock", _OPEN_LOCK, 0o644)
+    except OSError as error:
+        raise UsageError(f"cannot write {folder}: {error.strerror}") from None
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
-        lock.close()
+        os.close(lock)
         raise UsageError(f"another process is at work on {folder}") from None
     return lock

@@ -10,6 +10,7 @@ line on standard error and an exit status, see `failure`.
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from collections.abc import Sequence
 
@@ -81,8 +82,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         with ended_by_signals():
             for argument in arguments:
                 check_argument(argument)
-            result = npuforge.main(arguments, prog_name="npuforge", standalone_mode=False)
+            if "_NPUFORGE_COMPLETE" in os.environ:  # a shell asks what could follow
+                npuforge.main(arguments, prog_name="npuforge")
+            # Not click's own `main`: it has other statuses for a closed pipe and for Ctrl-C.
+            with npuforge.make_context("npuforge", list(arguments)) as context:
+                result = npuforge.invoke(context)
             close_output()
+    except click.exceptions.Exit as end:  # --help, --version
+        return end.exit_code
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()
         return error.exit_code

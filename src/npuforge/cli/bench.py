@@ -17,7 +17,7 @@ from npuforge.cli.model_options import (
     model_options,
     model_settings,
 )
-from npuforge.cli.output import json_option, threshold_option
+from npuforge.cli.output import check_place, json_option, threshold_option
 from npuforge.errors import UsageError
 
 if TYPE_CHECKING:
@@ -174,11 +174,13 @@ def bench(
     from npuforge.bench.select import selected  # noqa: PLC0415
     from npuforge.bench.store import Store  # noqa: PLC0415
     from npuforge.bench.suites import open_suite  # noqa: PLC0415
-    from npuforge.cli.bench_outcome import Ending, check_writable, earlier  # noqa: PLC0415
+    from npuforge.cli.bench_outcome import Ending, earlier  # noqa: PLC0415
+    from npuforge.soc.data import load_soc  # noqa: PLC0415
 
     if keep is not None:
-        check_writable(keep)
+        check_place(keep)
     known = None if before is None else earlier(before, suite)
+    load_soc(fields["soc"])  # an unknown one is refused before anything is begun
     ending = Ending(json_out, keep, commit, known, threshold)
     begun = folders.begun(suite, out) if resume else None
     if begun is not None:

@@ -40,7 +40,7 @@ class Ending:
         settings, tasks, attempts = store.settings, store.tasks, store.attempts()
         scores = open_suite(settings).scores(attempts)
         page = report.html(settings.suite, settings, tasks, attempts, scores, store.folder)
-        (store.folder / "report.html").write_text(page, "utf-8")
+        _write(store.folder / "report.html", page)
         now = Run(store.folder.name, settings, tasks, attempts)
         comparison = self._compared(now)
         if self.keep is not None:
@@ -74,12 +74,6 @@ def earlier(path: Path, suite: str) -> Run:
     if before.settings.suite != suite:
         raise UsageError(f"{path} has results of {before.settings.suite}, not of {suite}")
     return before
-
-
-def check_writable(keep: Path) -> None:
-    """Refuse a place for which there is no folder before hours are spent."""
-    if not keep.parent.is_dir():
-        raise UsageError(f"cannot write {keep}: {keep.parent} is no folder")
 
 
 def _narrowed(before: Run, settings: Settings) -> Run:

@@ -13,6 +13,7 @@ import click
 
 from npuforge.cli.jobs import jobs_option
 from npuforge.cli.output import grown_file, new_file
+from npuforge.cli.values import NumberOrInfinity
 from npuforge.errors import UsageError
 from npuforge.fileformat import RECORD
 
@@ -75,7 +76,7 @@ def prompts(suite: str, path: Path | None, out: Path) -> None:
 )
 @click.option(
     "--temperature",
-    type=click.FloatRange(0.01),
+    type=NumberOrInfinity(0.01),
     default=0.6,
     show_default=True,
     help="Above 0.6 completions differ more, below less; `inf` draws uniformly.",
@@ -123,7 +124,7 @@ def sample(
     from npuforge.train.evaluate.sampler import open_sampler  # noqa: PLC0415
     from npuforge.train.records import read_lines  # noqa: PLC0415
 
-    read = read_lines([out], Answers, "sampled") if out.exists() else []
+    read = read_lines([out], Answers, "sampled", grown=True) if out.exists() else []
     if any(len(one.answers) != samples for one in read):
         raise UsageError(f"{out} has answers of another run: not {samples} to each task")
     known = {(one.suite, one.name) for one in read}
@@ -189,7 +190,7 @@ def score(
                 given.setdefault(one.name, {})[file.stem] = one
     if not given:
         raise UsageError(f"no answers to {suite} in {', '.join(map(str, answered))}")
-    found = read_lines([out], Scored, "scored") if out.exists() else []
+    found = read_lines([out], Scored, "scored", grown=True) if out.exists() else []
     for known in found:
         given.get(known.name, {}).pop(known.by, None)
     asked = [

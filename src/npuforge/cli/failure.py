@@ -38,6 +38,7 @@ _MACHINE = frozenset(
     for name in (
         "ENOSPC", "EDQUOT", "EFBIG", "EROFS", "EACCES", "EPERM", "EMFILE", "ENFILE", "ENOMEM",
         "EAGAIN", "EIO", "ENAMETOOLONG", "ELOOP", "ETXTBSY", "EBUSY", "ENXIO",
+        "EISDIR", "ENOTDIR", "EEXIST", "ENOTEMPTY",
     )
 )  # fmt: skip
 _SECRET_NAME = re.compile("KEY|TOKEN|SECRET|PASSW|CREDENTIAL|AUTH", re.IGNORECASE)
@@ -65,8 +66,6 @@ def failure(error: BaseException, arguments: Sequence[str]) -> Failure:
         return Failure(str(error), error.exit_status, "usage")
     if isinstance(error, click.ClickException):
         return Failure(one_line(error.format_message()), 2, "usage")
-    if isinstance(error, click.Abort) and error.__cause__ is not None:
-        return failure(error.__cause__, arguments)
     if isinstance(error, Terminated):
         return Failure("ended by a signal", error.exit_status, "interrupted")
     if isinstance(error, click.Abort | KeyboardInterrupt):

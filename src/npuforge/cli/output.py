@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 import click
 
 from npuforge.errors import UsageError
+from npuforge.files import write_whole
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -20,8 +23,18 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 def json_option(command: Command) -> Command:
     """Add `--json OUT`; the command gets `json_out`, a path, "-" or None."""
     return click.option(
-        "--json", "json_out", metavar="OUT", help='Write JSON to OUT; "-" is standard output.'
+        "--json",
+        "json_out",
+        metavar="OUT",
+        callback=_checked_out,
+        help='Write JSON to OUT; "-" is standard output.',
     )(command)
+
+
+def _checked_out(_: click.Context, __: click.Parameter, out: str | None) -> str | None:
+    if out is not None and out != "-":
+        check_place(Path(out))
+    return out
 
 
 def force_option(command: Command) -> Command:
@@ -52,12 +65,38 @@ def write_json(text: str, json_out: str) -> None:
     write_text(text + "\n", json_out)
 
 
-def write_text(text: str, out: str) -> None:
+def write_text(text: str | bytes, out: str) -> None:
     """Write a file that the user named."""
-    try:
-        Path(out).write_text(text, "utf-8")
-    except OSError as error:
-        raise UsageError(f"cannot write {out}: {error.strerror}") from error
+    data = text.encode("utf-8", "replace") if isinstance(text, str) else text
+    check_place(Path(out))
+    with _explained(out):
+        if _is_stream(Path(out)):
+            # Without waiting: a pipe that nobody reads is refused.
+            handle = os.open(out, os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+            os.set_blocking(handle, True)
+            with os.fdopen(handle, "wb") as stream:
+                stream.write(data)
+        else:
+            write_whole(Path(os.path.realpath(out)), data)
+
+
+def check_place(out: Path) -> None:
+    """Refuse a place that cannot become a file, before hours are spent."""
+    place = Path(os.path.realpath(out))
+    with _explained(out):
+        if out.is_dir():
+            raise UsageError(f"cannot write {out}: it is a folder")
+        if out.is_block_device():
+            raise UsageError(f"cannot write {out}: it is a disk")
+        if not _is_stream(out) and not place.parent.is_dir():
+            raise UsageError(f"cannot write {out}: {place.parent} is no folder")
+
+
+def _is_stream(out: Path) -> bool:
+    """Tell whether bytes go through `out` (a pipe, a terminal, /dev/stdout) and do not stay."""
+    if out.absolute().parts[:2] in (("/", "dev"), ("/", "proc")):
+        return True
+    return out.exists() and not out.is_file()
 
 
 def console(json_out: str | None) -> Console:
@@ -68,17 +107,25 @@ def console(json_out: str | None) -> Console:
 
 
 def new_file(out: Path) -> BinaryIO:
-    """A file that is not there yet: the work of hours is not overwritten."""
-    return _opened(out, "xb")
+    """Open a file that is not there yet: the work of hours is not overwritten."""
+    with _explained(out):
+        return out.open("xb")
 
 
 def grown_file(out: Path) -> BinaryIO:
-    """A file that gets more lines, whether it is there or not."""
-    return _opened(out, "ab")
+    """Open a file of lines to add more; a last line that a killed writer did not end is cut off."""
+    check_place(out)
+    with _explained(out):
+        file = open(out, "ab")  # noqa: SIM115 (the caller closes it)
+        if out.is_file():
+            content = out.read_bytes()
+            file.truncate(content.rfind(b"\n") + 1)
+        return file
 
 
-def _opened(out: Path, mode: Literal["xb", "ab"]) -> BinaryIO:
+@contextmanager
+def _explained(out: Path | str) -> Iterator[None]:
     try:
-        return out.open(mode)
+        yield
     except OSError as error:
         raise UsageError(f"cannot write {out}: {error.strerror}") from error

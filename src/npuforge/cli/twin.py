@@ -4,14 +4,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from npuforge.cli.output import console, json_option, write_json
+from npuforge.cli.output import check_place, console, json_option, write_json, write_text
 from npuforge.errors import UsageError
+from npuforge.scratch import scratch_folder
 
 if TYPE_CHECKING:
     from npuforge.twin.sources.direct import DirectProgram
@@ -75,8 +76,21 @@ def profile(**options: Any) -> int:
     return _main("time", **options)
 
 
-def _main(
+def _main(step: Step, *, json_out: str | None, trace: Path | None = None, **options: Any) -> int:
+    with ExitStack() as held:
+        made = None
+        if trace is not None:
+            check_place(trace)
+            made = held.enter_context(scratch_folder("trace")) / "trace.json"
+        report = _report(step, json_out=json_out, trace=made, **options)
+        if made is not None and made.is_file():
+            write_text(made.read_bytes(), str(trace))
+    return _finish(report, json_out)
+
+
+def _report(
     step: Step,
+    *,
     path: Path,
     launch_file: Path | None,
     soc: str,
@@ -85,8 +99,8 @@ def _main(
     verify: str | None,
     auto_sync: bool,
     json_out: str | None,
-    trace: Path | None = None,
-) -> int:
+    trace: Path | None,
+) -> Report:
     from npuforge.soc.data import load_soc  # noqa: PLC0415 (--help needs none of this)
     from npuforge.twin import launch_file as launches  # noqa: PLC0415
     from npuforge.twin.sources import recognise  # noqa: PLC0415
@@ -126,7 +140,7 @@ def _main(
             report = verify_cases(
                 source, cases, steps=(step,), soc=chip, auto_sync=auto_sync, trace=trace
             )
-    return _finish(report, json_out)
+    return report
 
 
 def _refuse_launch(program: DirectProgram, launch_file: Path | None) -> None:

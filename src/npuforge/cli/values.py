@@ -33,6 +33,17 @@ def bound_values(command: click.Command) -> None:
             bound_values(below)
 
 
+class NumberOrInfinity(click.FloatRange):
+    """A number in a range, or infinity, where that has a meaning; NaN has none."""
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        """Refuse NaN, which is in no range and outside none."""
+        number = super().convert(value, param, ctx)
+        if number != number:  # noqa: PLR0124 (NaN)
+            self.fail(f"{value!r} is not a number.", param, ctx)
+        return number
+
+
 class _FiniteFloat(click.FloatRange):
     """A number that is no infinity and no NaN, in a range."""
 
@@ -58,6 +69,8 @@ def _bounded(kind: click.ParamType[Any]) -> click.ParamType[Any]:
     if isinstance(kind, click.IntRange):
         most = _LARGEST if kind.max is None else kind.max
         return _BoundedInt(kind.min, most, kind.min_open, kind.max_open, kind.clamp)
+    if isinstance(kind, NumberOrInfinity):
+        return kind
     if isinstance(kind, click.FloatRange):
         return _FiniteFloat(kind.min, kind.max, kind.min_open, kind.max_open, kind.clamp)
     if isinstance(kind, type(click.INT)):

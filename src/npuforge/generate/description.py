@@ -15,12 +15,13 @@ scale = 0.5
 from __future__ import annotations
 
 import textwrap
-import tomllib
 from pathlib import Path
 
 import msgspec
 
+from npuforge.documents import convert, parse_toml
 from npuforge.errors import UsageError
+from npuforge.inputs import read_input
 from npuforge.spec.session import operator_name
 
 
@@ -42,12 +43,8 @@ _INTEGERS = {"int8", "uint8", "int16", "int32", "int64"}
 
 def module_text(file: Path) -> tuple[str, str]:
     """Name and text of the module that a description stands for."""
-    try:
-        read = msgspec.convert(tomllib.loads(file.read_text("utf-8")), _Description)
-    except OSError as error:
-        raise UsageError(f"cannot read {file}: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError) as error:
-        raise UsageError(f"{file.name} is no operator description: {error}") from None
+    name = f"{file.name} is no operator description"
+    read = convert(parse_toml(read_input(file), name), _Description, name)
     for name in read.inputs:
         if not name.isidentifier():
             raise UsageError(f"{file.name}: {name!r} is no name for an input")

@@ -22,6 +22,7 @@ from npuforge.generate.outcome import Outcome, Stage
 from npuforge.generate.reference import WORKER, ModuleProcess, References
 from npuforge.generate.workbench import Chosen, Workbench
 from npuforge.generate.writer import Writer
+from npuforge.inputs import read_source
 from npuforge.scratch import new_folder, remove, scratch_folder
 from npuforge.soc.data import load_soc
 from npuforge.spec.session import ModuleSession
@@ -56,7 +57,7 @@ def from_file(
         if file.suffix == ".toml":
             file = _described(file, place)
         with ModuleSession(file, then=WORKER, refused=refused) as session:
-            text = file.read_text("utf-8", errors="replace")
+            text = read_source(file)
             return from_process(session, text, writer, settings, observer, started=started)
 
 

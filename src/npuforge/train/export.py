@@ -18,8 +18,10 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from npuforge.documents import decode_json
 from npuforge.errors import UsageError
 from npuforge.generate.lm.engine.model import TOKENIZER
+from npuforge.inputs import read_input
 
 Weights = Literal["q8_0", "f16"]
 Floats = npt.NDArray[np.float32]
@@ -255,10 +257,8 @@ def _add(writer: Any, name: str, values: Floats, weights: Weights) -> None:
     writer.add_tensor(name, gguf.quants.quantize(values, kind), raw_dtype=kind)
 
 
+_LIMIT = 1 << 28  # of a tokenizer's file
+
+
 def _json(path: Path) -> Any:
-    try:
-        return json.loads(path.read_text("utf-8"))
-    except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror}") from None
-    except ValueError as error:
-        raise UsageError(f"{path} is not JSON: {error}") from None
+    return decode_json(read_input(path, _LIMIT), Any, path)

@@ -3,15 +3,16 @@
 
 from __future__ import annotations
 
-import tomllib
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
 
+from npuforge.documents import parse_toml
 from npuforge.errors import UsageError
 from npuforge.generate.lm.engine.model import END, PAD, TEMPLATE, TOKENIZER, ModelFile, read
+from npuforge.inputs import read_input
 
 Kind = Literal["folder", "gguf", "scratch"]
 
@@ -127,16 +128,11 @@ def _scratch(name: str, tokenizer: Path | None, attention: str) -> Opened:
 
 
 def _configuration(name: str) -> dict[str, Any]:
-    try:
-        if name in configurations():
-            text = files(__package__).joinpath("configs", f"{name}.toml").read_text("utf-8")
-        else:
-            text = Path(name).read_text("utf-8")
-        values = tomllib.loads(text)
-    except OSError as error:
-        raise UsageError(f"cannot read {name}: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UsageError(f"{name}: {error}") from error
+    if name in configurations():
+        text = files(__package__).joinpath("configs", f"{name}.toml").read_bytes()
+    else:
+        text = read_input(Path(name))
+    values = parse_toml(text, name)
     width, heads = values.get("hidden_size"), values.get("num_attention_heads")
     if not (isinstance(width, int) and isinstance(heads, int) and heads > 0 and width % heads == 0):
         raise UsageError(f"{name}: hidden_size is not a multiple of num_attention_heads")

@@ -8,7 +8,7 @@ path come with the package. A file of the user's says only what differs from the
 
 from __future__ import annotations
 
-import tomllib
+import math
 from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
@@ -16,7 +16,9 @@ from typing import Any, Literal, TypeVar
 
 import msgspec
 
+from npuforge.documents import parse_toml
 from npuforge.errors import UsageError
+from npuforge.inputs import is_plain_file, read_input
 
 DEFAULT = "paper"
 
@@ -120,15 +122,13 @@ def _table(name: str, table: str) -> dict[str, Any]:
 
 
 def _read(name: str) -> dict[str, Any]:
-    try:
-        if name in names():
-            return tomllib.loads(files(__package__).joinpath("recipes", f"{name}.toml").read_text())
-        path = Path(name)
-        if not path.is_file():
-            raise UsageError(f"no recipe {name}; there are {', '.join(names())}, or give a file")
-        return tomllib.loads(path.read_text("utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UsageError(f"recipe {name}: {error}") from error
+    if name in names():
+        text = files(__package__).joinpath("recipes", f"{name}.toml").read_bytes()
+    elif is_plain_file(Path(name)):
+        text = read_input(Path(name))
+    else:
+        raise UsageError(f"no recipe {name}; there are {', '.join(names())}, or give a file")
+    return parse_toml(text, f"recipe {name}")
 
 
 def _change(text: str) -> tuple[str, Any]:
@@ -136,12 +136,15 @@ def _change(text: str) -> tuple[str, Any]:
     if not sign:
         raise UsageError(f"--set takes key=value, not {text}")
     try:
-        return key.strip(), tomllib.loads(f"value = {value}")["value"]
-    except tomllib.TOMLDecodeError:
+        return key.strip(), parse_toml(f"value = {value}", "--set")["value"]
+    except UsageError:
         return key.strip(), value.strip()
 
 
 def _sane(recipe: Common) -> None:
+    for key, value in msgspec.structs.asdict(recipe).items():
+        if isinstance(value, float) and not math.isfinite(value):
+            raise ValueError(f"{key} is {value}")
     for key in ("micro", "epochs", "log_every", "save_every", "keep", "lora_rank"):
         if getattr(recipe, key) <= 0:
             raise ValueError(f"{key} must be above 0")

@@ -13,6 +13,7 @@ import msgspec
 
 from npuforge.errors import UsageError
 from npuforge.fileformat import RECORD, number_of
+from npuforge.inputs import is_plain_file
 
 _THOUGHTS = re.compile(r"^<think>\n.*?^</think>\n", re.DOTALL | re.MULTILINE)
 _NO_THOUGHTS = "<think>\n</think>\n"
@@ -76,16 +77,23 @@ def read_lines(
     form: type[Line],
     name: str,
     check: Callable[[Line], None] = lambda _: None,
+    *,
+    grown: bool = False,
 ) -> list[Line]:
-    """What the lines of the files are, each a `name` record; `check` raises `ValueError`."""
+    """Return the records of the files' lines, each a `name` record; `check` raises `ValueError`.
+
+    A last line without an end is left out of files that are `grown`: their writer was killed.
+    """
     decoder = msgspec.json.Decoder(form)
     records = []
     for path, number, line in lines(paths):
+        if grown and not line.endswith(b"\n"):
+            continue
         try:
             RECORD.check(number_of(line), f"{path}:{number}")
             record = decoder.decode(line)
             check(record)
-        except (msgspec.DecodeError, ValueError) as error:
+        except (msgspec.DecodeError, ValueError, RecursionError) as error:
             raise UsageError(f"{path}:{number}: not a {name} record: {error}") from error
         records.append(record)
     return records
@@ -94,6 +102,8 @@ def read_lines(
 def lines(paths: Sequence[Path]) -> Iterator[tuple[Path, int, bytes]]:
     """Each line that is not blank, with where it stands."""
     for path in paths:
+        if path.exists() and not is_plain_file(path):
+            raise UsageError(f"cannot read {path}: it is not a plain file")
         try:
             with path.open("rb") as stream:
                 for number, line in enumerate(stream, 1):

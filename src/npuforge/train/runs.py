@@ -27,6 +27,7 @@ from npuforge import __version__
 from npuforge.errors import UsageError
 from npuforge.fileformat import TRAINING_RUN
 from npuforge.files import write_whole
+from npuforge.inputs import read_input
 from npuforge.train.models import Opened
 from npuforge.train.recipe import Common
 from npuforge.train.records import digest
@@ -101,7 +102,7 @@ def checkpoint(request: Request) -> str | None:
     )
     document = request.out / "run.json"
     if document.exists() and request.resume:
-        TRAINING_RUN.decode(document.read_bytes(), Run, document)
+        TRAINING_RUN.decode(read_input(document), Run, document)
     elif document.exists() and main_process():
         raise UsageError(f"{request.out} holds a run: go on with --resume, or name another --out")
     return str(found[-1][1]) if found and request.resume else None

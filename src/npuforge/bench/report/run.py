@@ -15,8 +15,10 @@ from npuforge.bench.settings import Settings
 from npuforge.bench.store import Store
 from npuforge.bench.suite import Score
 from npuforge.bench.task import Task
+from npuforge.documents import decode_json
 from npuforge.errors import UsageError
 from npuforge.fileformat import BENCH_JSON
+from npuforge.inputs import read_input
 from npuforge.verdict import Verdict
 
 
@@ -28,6 +30,9 @@ class Run:
     settings: Settings
     tasks: list[Task]
     attempts: list[Attempt]
+
+
+_LIMIT = 1 << 30
 
 
 class _Beginning(msgspec.Struct):
@@ -47,10 +52,7 @@ def read(path: Path) -> Run:
     if path.is_dir():
         with Store(path) as store:
             return Run(path.name, store.settings, store.tasks, store.attempts())
-    try:
-        text = path.read_bytes()
-    except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror}") from None
+    text = read_input(path, _LIMIT)
     if _is_snapshot(text, path):
         kept = snapshot.parse(text, str(path))
         return Run(path.stem, kept.settings, kept.catalogue(), kept.attempts())
@@ -64,10 +66,8 @@ def read(path: Path) -> Run:
 
 
 def _is_snapshot(text: bytes, path: Path) -> bool:
-    try:
-        return msgspec.json.decode(text, type=_Beginning).command is not None
-    except msgspec.DecodeError as error:
-        raise UsageError(f"{path} is no {BENCH_JSON.kind}: {error}") from None
+    name = f"{path} is no {BENCH_JSON.kind}"
+    return decode_json(text, _Beginning, name).command is not None
 
 
 def _attempt(entry: dict[str, Any]) -> Attempt:

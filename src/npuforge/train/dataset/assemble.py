@@ -21,7 +21,7 @@ from typing import BinaryIO, get_args
 import msgspec
 
 from npuforge.fileformat import RECORD
-from npuforge.files import replacement
+from npuforge.files import replacement, write_whole
 from npuforge.train.dataset.build import Part
 from npuforge.train.dataset.card import card
 from npuforge.train.dataset.counts import Counts
@@ -43,7 +43,7 @@ def assemble(
         paths = {name: held.enter_context(replacement(out / name)) for name in FILES}
         opened = {name: held.enter_context(path.open("wb")) for name, path in paths.items()}
         _write(opened, chain(_kept(parts, avoid, counts), documents), counts)
-    (out / "README.md").write_text(card(counts), "utf-8")
+    write_whole(out / "README.md", card(counts))
     return counts
 
 

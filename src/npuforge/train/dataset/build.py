@@ -12,18 +12,22 @@ import math
 import time
 from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
+from itertools import count
 from pathlib import Path
 
 import msgspec
 
+from npuforge.documents import decode_json
 from npuforge.errors import UsageError
 from npuforge.fileformat import DATASET_FOLDER
 from npuforge.files import write_whole
+from npuforge.inputs import is_plain_file, read_input
 from npuforge.train.dataset.grow import Grown, grow
 from npuforge.train.pool import pool
 
 PART = 16  # operators
 _SETTINGS = "settings.json"
+_PART_BYTES = 1 << 30
 Progress = Callable[[int, int], None]  # operators done, operators in all
 
 
@@ -51,12 +55,17 @@ def part_file(folder: Path, number: int) -> Path:
 
 def open_folder(folder: Path, settings: Settings) -> None:
     """Begin or resume; `UsageError` where the folder was begun with other settings."""
-    (folder / "parts").mkdir(parents=True, exist_ok=True)
     file = folder / _SETTINGS
-    if not file.exists():
-        write_whole(file, DATASET_FOLDER.encode(settings))
-        return
-    known = DATASET_FOLDER.decode(file.read_bytes(), Settings, folder)
+    try:
+        if not file.exists():
+            if folder.exists() and any(folder.iterdir()):
+                raise UsageError(f"{folder} exists and holds no dataset; choose another --out")
+            folder.mkdir(parents=True, exist_ok=True)
+            write_whole(file, DATASET_FOLDER.encode(settings))
+        (folder / "parts").mkdir(exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"cannot write {folder}: {error.strerror}") from None
+    known = DATASET_FOLDER.decode(read_input(file), Settings, folder)
     if known != settings:
         raise UsageError(f"{folder} was begun with other settings: {known}")
 
@@ -74,7 +83,7 @@ def grow_all(
     deadline = time.monotonic() + limit_s
     open_folder(folder, settings)
     numbers = range(-(-operators // PART))
-    missing = [number for number in numbers if not part_file(folder, number).exists()]
+    missing = [number for number in numbers if _part(folder, number) is None]
     done = (len(numbers) - len(missing)) * PART
     progress(done, operators)
     if not missing:
@@ -97,10 +106,22 @@ def grow_all(
 
 def parts(folder: Path) -> Iterator[Part]:
     """Parts in their order, as far as they go without a gap."""
-    number = 0
-    while (file := part_file(folder, number)).exists():
-        yield msgspec.json.decode(file.read_bytes(), type=Part)
-        number += 1
+    for number in count():
+        part = _part(folder, number)
+        if part is None:
+            return
+        yield part
+
+
+def _part(folder: Path, number: int) -> Part | None:
+    """Return a part; None if there is none, or a damaged one, which is grown again."""
+    file = part_file(folder, number)
+    if not is_plain_file(file):
+        return None
+    try:
+        return decode_json(read_input(file, _PART_BYTES), Part, file)
+    except UsageError:
+        return None
 
 
 def _finish(ended: set[Future[None]]) -> int:

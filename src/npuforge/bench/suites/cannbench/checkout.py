@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import math
 import re
 from collections.abc import Mapping
@@ -12,9 +11,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import yaml
-
+from npuforge.documents import parse_json, parse_yaml
 from npuforge.errors import UsageError
+from npuforge.inputs import read_input
 
 _LEVEL = re.compile(r"level(\d+)$")
 _FUNCTION = re.compile(r"\s*(\w+)\s*\(")
@@ -103,7 +102,7 @@ def read_times(checkout: Path, soc: str) -> Mapping[str, Times]:
     if not file.is_file():
         return {}
     try:
-        read = json.loads(file.read_text("utf-8"))
+        read = parse_json(read_input(file), file)
         return {
             f"{level}/{operator}/{case}": Times(
                 _positive(times.get("baseline_perf_us")), _positive(times.get("t_hw_us"))
@@ -123,13 +122,7 @@ def _positive(value: Any) -> float | None:
 
 
 def _yaml(file: Path) -> dict[str, Any]:
-    try:
-        read = yaml.safe_load(file.read_text("utf-8"))
-    except OSError as error:
-        raise UsageError(f"cannot read {file}: {error.strerror}") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        said = " ".join(str(error).split())
-        raise UsageError(f"{file} is no YAML: {said}") from None
+    read = parse_yaml(read_input(file), file)
     if not isinstance(read, dict):
         raise UsageError(f"{file} does not describe an operator")
     return read

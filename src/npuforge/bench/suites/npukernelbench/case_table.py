@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 
 from npuforge.bench.tables import Row
 from npuforge.errors import UsageError
+from npuforge.inputs import read_text
 
 # What pandas takes for a missing value, and for a truth value.
 _MISSING = {
@@ -24,9 +26,9 @@ _FALSE = {"False", "FALSE", "false"}
 def rows(path: Path) -> list[Row]:
     """The cases in order; `UsageError` says what is wrong with the table."""
     try:
-        with path.open(newline="", encoding="utf-8") as lines:
-            table = list(csv.reader(lines, delimiter=";"))
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        lines = io.StringIO(read_text(path), newline="")
+        table = list(csv.reader(lines, delimiter=";"))
+    except (UsageError, csv.Error) as error:
         raise UsageError(f"the table of cases cannot be read: {error}") from None
     table = [line for line in table if line]
     if len(table) < 2:
