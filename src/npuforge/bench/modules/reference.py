@@ -151,7 +151,7 @@ def compute(
     except HostileFileError as error:
         raise UsageError(f"the reference does not run: it ended early: {error}") from None
     if len(told) != len(checks):
-        raise UsageError(f"the reference tells of {len(told)} checks of {len(checks)}")
+        raise UsageError(f"the reference does not run: {len(told)} of {len(checks)} checks")
     return References(folder, checks, told)
 
 

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A hostile process: it exchanges files of a folder for links, pipes and folders, endlessly."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+_LOOP = """
+import itertools, os, sys
+folder, secret, good, *names = sys.argv[1:]
+content = bytes.fromhex(good)
+os.chdir(folder)
+
+def clear(name):
+    try:
+        os.rmdir(name)
+    except OSError:
+        try:
+            os.unlink(name)
+        except OSError:
+            pass
+
+def plain(name):
+    with open("spare", "wb") as file:
+        file.write(content)
+    os.rename("spare", name)
+
+def vast(name):
+    with open(name, "wb") as file:
+        file.truncate(1 << 40)
+
+forms = (
+    plain,
+    lambda name: os.symlink(secret, name),
+    plain,
+    os.mkfifo,
+    lambda name: os.mkdir(name),
+    plain,
+    lambda name: os.symlink("/proc/self/environ", name),
+    vast,
+)
+print("ready", flush=True)
+for form in itertools.cycle(forms):
+    for name in names:
+        clear(name)
+        try:
+            form(name)
+        except OSError:
+            pass
+"""
+
+
+@contextmanager
+def hammered(folder: Path, secret: Path, good: bytes, names: Sequence[str]) -> Iterator[None]:
+    """Exchange `names` in `folder` while the block runs; now and then they hold `good`."""
+    command = [sys.executable, "-I", "-c", _LOOP, str(folder), str(secret), good.hex(), *names]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        try:
+            assert process.stdout.readline() == b"ready\n"
+            yield
+        finally:
+            process.kill()
