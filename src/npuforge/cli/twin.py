@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from npuforge.cli.isolation import isolation_option
 from npuforge.cli.output import console, json_option, write_json
 from npuforge.errors import UsageError
 
@@ -44,6 +45,7 @@ def _options(command: Command) -> Command:
                 default=True,
                 help="Model the compiler's automatic synchronisation (default: on).",
             ),
+            isolation_option,
             json_option,
         )
     ):

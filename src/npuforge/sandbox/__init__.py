@@ -3,6 +3,20 @@
 
 from npuforge.sandbox.leftovers import open_plain
 from npuforge.sandbox.limits import GIB, MIB, Completed, Limits
-from npuforge.sandbox.sandbox import MEANS, Means, Sandbox
+from npuforge.sandbox.means import MEANS, WEAK, Isolation, Means, permit, permitted
+from npuforge.sandbox.sandbox import Sandbox
 
-__all__ = ["GIB", "MEANS", "MIB", "Completed", "Limits", "Means", "Sandbox", "open_plain"]
+__all__ = [
+    "GIB",
+    "MEANS",
+    "MIB",
+    "WEAK",
+    "Completed",
+    "Isolation",
+    "Limits",
+    "Means",
+    "Sandbox",
+    "open_plain",
+    "permit",
+    "permitted",
+]
