@@ -79,7 +79,26 @@ def test_every_contract_field_is_kept() -> None:
     written = json.loads(Verdict.from_json(CONTRACT).to_json())
     assert [case.pop("message") for case in written["cases"]] == [None]  # added to the contract
     assert {key: written[key] for key in wanted} == wanted
-    assert set(written) - set(wanted) == {"format", "advice", "isolation"}
+    assert set(written) - set(wanted) == {"format", "advice", "isolation", "isolation_means"}
+
+
+@pytest.mark.parametrize(
+    ("means", "isolation"),
+    [
+        ("bubblewrap", "bubblewrap"),
+        ("landlock+seccomp", "landlock+seccomp"),
+        ("seccomp", "unisolated"),
+        ("rlimits only", "unisolated"),
+        (None, None),
+    ],
+)
+def test_means_that_do_not_protect_files_are_unisolated(
+    means: str | None, isolation: str | None
+) -> None:
+    first = Verdict("k", compiled=True, isolation=means)
+    for verdict in (first, replace(first, seconds=1.0), Verdict.from_json(first.to_json())):
+        assert (verdict.isolation, verdict.isolation_means) == (isolation, means)
+        assert verdict.isolated is (isolation != "unisolated")
 
 
 def test_what_was_not_taken_is_null() -> None:

@@ -19,8 +19,10 @@ from typing import Any, Literal
 import msgspec
 
 from npuforge.fileformat import VERDICT
+from npuforge.sandbox.means import WEAK
 
 Severity = Literal["error", "warning"]
+UNISOLATED = "unisolated"
 Bottleneck = Literal["memory", "vector", "scalar", "synchronisation", "launch"]
 
 
@@ -114,7 +116,20 @@ class Verdict:
     speedup: float | None = None
     seconds: float | None = None
     isolation: str | None = None
+    isolation_means: str | None = None
     error: str | None = None
+
+    def __post_init__(self) -> None:
+        """Name the means of isolation, and say so if they did not protect files."""
+        if self.isolation_means is None and self.isolation is not None:
+            object.__setattr__(self, "isolation_means", self.isolation)
+        if self.isolation in WEAK:
+            object.__setattr__(self, "isolation", UNISOLATED)
+
+    @property
+    def isolated(self) -> bool:
+        """Tell whether the code that was judged could reach no file of the user."""
+        return self.isolation != UNISOLATED
 
     @property
     def ok(self) -> bool:

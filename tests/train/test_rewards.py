@@ -79,6 +79,11 @@ def test_each_part_needs_the_one_before(outcome: Outcome) -> None:
     assert not (outcome.violations and found["correct"])
 
 
+@given(st.builds(Outcome, isolated=st.just(False), failure=st.just("")))
+def test_an_unisolated_verdict_is_no_reward(outcome: Outcome) -> None:
+    assert set(parts(outcome).values()) == {0.0}
+
+
 def test_weights_come_from_the_recipe() -> None:
     recipe = load(Grpo, "paper", ["reward_correct=3.0"])
     assert weights(recipe)["correct"] == 3.0

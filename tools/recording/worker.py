@@ -33,7 +33,7 @@ Texts = dict[str, str]
 _SOC = "910b2"
 _FORMAT = "msopgen"
 # Fields of a verdict that follow from the run, the machine, or the version of the file.
-_UNSTEADY = ("seconds", "isolation", "format")
+_UNSTEADY = ("seconds", "isolation", "isolation_means", "format")
 _WARM_UP = """\
 import torch
 

@@ -8,6 +8,7 @@ from typing import Literal
 import msgspec
 
 from npuforge.generate.lm.settings import EmbeddedSettings
+from npuforge.sandbox import Isolation
 
 Shapes = Literal["current", "v0", "scaled"]
 Interface = Literal["kernel", "full"]
@@ -43,6 +44,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     those timed: the suite's current ones, those of its first release, or scaled down.
     `protocol` chooses where a suite's paper and its repository differ. `interface` and `sizes` are
     NPUKernelBench's two axes. `cases` limits the cases taken of a task with many, evenly spread.
+    `isolation` says whether workers may run strangers' code where files are not protected.
     `model` goes with strategies that ask one, `embedded` with `lm`.
     `tasks`, `categories` and `levels` say which tasks were asked for, as on the command line.
     """
@@ -62,5 +64,6 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     cases: int | None = None
     soc: str = "910b2"
     limit_s: float = 900.0
+    isolation: Isolation = "strong"
     model: ModelSettings | None = None
     embedded: EmbeddedSettings | None = None

@@ -26,6 +26,7 @@ from npuforge.bench.suites import open_suite
 from npuforge.bench.task import Task
 from npuforge.errors import NpuforgeError, UsageError
 from npuforge.files import write_whole
+from npuforge.sandbox import permit
 
 ATTEMPT = "attempt.json"
 
@@ -78,6 +79,7 @@ def _end_with_parent() -> None:
 def main() -> int:
     _end_with_parent()
     job = decode(Path(sys.argv[1]).read_bytes(), Job)
+    permit(job.settings.isolation)
     write_whole(job.place / ATTEMPT, attempt(job).to_json())
     return 0
 

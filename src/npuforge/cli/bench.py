@@ -11,6 +11,7 @@ import click
 from npuforge.bench.executors import NAMES as EXECUTORS
 from npuforge.bench.settings import Settings
 from npuforge.bench.suites import NAMES as SUITES
+from npuforge.cli.isolation import isolation_option
 from npuforge.cli.model_options import (
     drawn_option,
     embedded_settings,
@@ -19,6 +20,7 @@ from npuforge.cli.model_options import (
 )
 from npuforge.cli.output import check_place, json_option, threshold_option
 from npuforge.errors import UsageError
+from npuforge.sandbox import permitted
 
 if TYPE_CHECKING:
     from npuforge.bench.executors import Executor
@@ -142,6 +144,7 @@ def _choice(*names: str) -> click.Choice[str]:
 @click.option("--quiet", is_flag=True, help="No progress.")
 @model_options
 @drawn_option("--lm-samples")
+@isolation_option
 @json_option
 @click.pass_context
 def bench(
@@ -191,6 +194,7 @@ def bench(
     settings = Settings(
         suite=suite,
         **{name: fields[name] for name in _OF_SETTINGS},
+        isolation=permitted(),
         model=model_settings(fields) if writes not in (None, "planner", "lm") else None,
         embedded=embedded_settings(fields) if writes == "lm" else None,
     )
@@ -207,7 +211,7 @@ def _same(context: click.Context, suite: str, stored: Settings, fields: dict[str
         for name in _OF_SETTINGS
         if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
     }
-    for name, value in {"suite": suite, **given}.items():
+    for name, value in {"suite": suite, "isolation": permitted(), **given}.items():
         if getattr(stored, name) != value:
             raise UsageError(
                 f"the run has {name} {getattr(stored, name)!r}, not {value!r}: "

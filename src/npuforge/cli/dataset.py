@@ -10,6 +10,7 @@ from pathlib import Path
 
 import click
 
+from npuforge.cli.isolation import isolation_option
 from npuforge.cli.jobs import jobs_option
 from npuforge.cli.output import new_file
 from npuforge.errors import UsageError
@@ -61,6 +62,7 @@ def dataset() -> None:
     metavar="NAMES",
     help="Families that operators are drawn of, commas between them; of all by default.",
 )
+@isolation_option
 @jobs_option
 @click.option(
     "--limit",
@@ -136,6 +138,7 @@ def build(
 @click.option(
     "--out", type=click.Path(path_type=Path, dir_okay=False), required=True, help="A new file."
 )
+@isolation_option
 @jobs_option
 def prefer(
     tasks: Path, answered: tuple[Path, ...], kernels: Path | None, out: Path, jobs: int

@@ -19,6 +19,7 @@ from npuforge import __version__
 from npuforge.cli.output import console, json_option, write_json
 from npuforge.errors import NpuforgeError
 from npuforge.sandbox import Sandbox
+from npuforge.sandbox.sandbox import REMEDY
 from npuforge.twin.cache import Cache, default_root
 from npuforge.twin.compilers import find_compiler
 
@@ -77,17 +78,14 @@ def _compiler() -> Check:
 
 
 def _sandbox() -> Check:
-    fixes = {
-        "landlock+seccomp": None,
-        "bubblewrap": None,
-        "seccomp": "files are not protected: install bubblewrap, or use Linux 5.13 or newer",
-        "rlimits only": "untrusted kernels are hardly confined: install bubblewrap",
-    }
     try:
-        name = Sandbox.detect().name
+        found = Sandbox.strongest()
     except NpuforgeError as error:
         return Check("sandbox", False, True, str(error), "check that /proc is mounted")
-    return Check("sandbox", True, True, name, fixes[name])
+    if not found.protects_files:
+        detail = f"{found.name} only: files are not protected, so strangers' code is refused"
+        return Check("sandbox", False, True, detail, REMEDY)
+    return Check("sandbox", True, True, found.name)
 
 
 def _torch() -> Check:

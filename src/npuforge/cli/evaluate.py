@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from npuforge.cli.isolation import isolation_option
 from npuforge.cli.jobs import jobs_option
 from npuforge.cli.output import grown_file, new_file
 from npuforge.cli.values import NumberOrInfinity
@@ -48,6 +49,7 @@ def evaluate() -> None:
 @click.argument("suite")
 @_PATH
 @click.option("--out", type=_FILE, required=True, help="Prompts, one a line; a new file.")
+@isolation_option
 def prompts(suite: str, path: Path | None, out: Path) -> None:
     """Capture the tasks of SUITE and write what a model is asked.
 
@@ -161,6 +163,7 @@ def sample(
 @click.option(
     "--levels", type=_Numbers(), default="1,2,3", show_default=True, help="Levels that count."
 )
+@isolation_option
 @jobs_option
 def score(
     suite: str,

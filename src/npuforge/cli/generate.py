@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from npuforge.cli.isolation import isolation_option
 from npuforge.cli.lower import FORMAT_NAMES
 from npuforge.cli.model_options import (
     asked_for,
@@ -65,6 +66,7 @@ from npuforge.cli.output import console, force_option, json_option, write_json
 @generate_options
 @model_options
 @drawn_option("--samples")
+@isolation_option
 @json_option
 def generate(
     file: Path,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from npuforge.cli.isolation import isolation_option
 from npuforge.cli.model_options import asking_options, open_client
 from npuforge.cli.output import console, json_option, write_json, write_text
 from npuforge.errors import UsageError
@@ -144,6 +145,7 @@ def show(entry_id: str, path: Path | None, history: bool, json_out: str | None) 
 @knowledge.command()
 @click.argument("files", nargs=-1, required=True, type=_FILES)
 @_store_option
+@isolation_option
 def add(files: Sequence[Path], path: Path | None) -> None:
     """Run the entries in FILES on the twin and take them in; one that is not so ends it."""
     from npuforge.knowledge.store import Put  # noqa: PLC0415
@@ -164,6 +166,7 @@ def add(files: Sequence[Path], path: Path | None) -> None:
 @click.argument("paths", nargs=-1, required=True, type=_FILES)
 @_store_option
 @click.option("--later", is_flag=True, help="Do not run them now: kept, but not served.")
+@isolation_option
 def import_(paths: Sequence[Path], path: Path | None, later: bool) -> int:
     """Take in entries from files and folders; the ones that are not so are named and left out."""
     from npuforge.knowledge.store import Put  # noqa: PLC0415
@@ -231,6 +234,7 @@ def export(folder: Path, path: Path | None, state: State) -> None:
     help="Where exchanges with the model are kept.",
 )
 @asking_options
+@isolation_option
 @json_option
 def distill(
     path: Path | None,
@@ -304,6 +308,7 @@ def undo(number: int | None, path: Path | None, listed: bool) -> None:
 @knowledge.command()
 @click.argument("ids", nargs=-1, metavar="[ID]...")
 @_store_option
+@isolation_option
 def verify(ids: Sequence[str], path: Path | None) -> int:
     """Run entries again: the named ones, or all that are active, broken or not yet run."""
     from npuforge.knowledge.store import Put  # noqa: PLC0415

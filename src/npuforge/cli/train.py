@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from npuforge.cli.isolation import isolation_option
 from npuforge.cli.output import console, json_option, write_json
 from npuforge.fileformat import TRAINING_RUN
 
@@ -133,6 +134,7 @@ def dpo(recipe_name: str, changes: tuple[str, ...], json_out: str | None, **fiel
     metavar="MODULE:CLASS",
     help="Who judges the answers.",
 )
+@isolation_option
 def grpo(
     recipe_name: str,
     changes: tuple[str, ...],

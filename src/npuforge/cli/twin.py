@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from npuforge.cli.isolation import isolation_option
 from npuforge.cli.output import check_place, console, json_option, write_json, write_text
 from npuforge.errors import UsageError
 from npuforge.scratch import scratch_folder
@@ -45,6 +46,7 @@ def _options(command: Command) -> Command:
                 default=True,
                 help="Model the compiler's automatic synchronisation (default: on).",
             ),
+            isolation_option,
             json_option,
         )
     ):

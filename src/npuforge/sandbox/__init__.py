@@ -2,6 +2,19 @@
 """Isolation for untrusted code: builds and runs go through `Sandbox.run`."""
 
 from npuforge.sandbox.limits import GIB, MIB, Completed, Limits
-from npuforge.sandbox.sandbox import MEANS, Means, Sandbox
+from npuforge.sandbox.means import MEANS, WEAK, Isolation, Means, permit, permitted
+from npuforge.sandbox.sandbox import Sandbox
 
-__all__ = ["GIB", "MEANS", "MIB", "Completed", "Limits", "Means", "Sandbox"]
+__all__ = [
+    "GIB",
+    "MEANS",
+    "MIB",
+    "WEAK",
+    "Completed",
+    "Isolation",
+    "Limits",
+    "Means",
+    "Sandbox",
+    "permit",
+    "permitted",
+]

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Run a command isolated and limited, with the strongest means this machine offers.
 
-The means, strongest first; `Sandbox.detect` takes the first that works in a trial run:
+The means, strongest first; `Sandbox.strongest` is the first that works in a trial run, and
+`Sandbox.detect` refuses the last two unless the user permits them (`means.py`):
 
     bubblewrap         namespaces (files, network, processes, ipc) through `bwrap`, and seccomp
     landlock+seccomp   Landlock rules on files and a system-call filter, both unprivileged
@@ -31,17 +32,15 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import CodeType
-from typing import Any, Literal
+from typing import Any
 
-from npuforge.errors import SandboxError
+from npuforge.errors import SandboxError, UsageError
 from npuforge.sandbox import layout, seccomp
 from npuforge.sandbox.limits import Completed, Limits
+from npuforge.sandbox.means import MEANS, WEAK, Means, permitted
 from npuforge.sandbox.preloaded import INTERPRETERS, SUPERVISOR
 from npuforge.sandbox.python import NO_DEVICES
 from npuforge.scratch import scratch_folder
-
-Means = Literal["bubblewrap", "landlock+seccomp", "seccomp", "rlimits only"]
-MEANS: tuple[Means, ...] = ("bubblewrap", "landlock+seccomp", "seccomp", "rlimits only")
 
 # The supervisor's start is most of a run's fixed cost: it gets its code compiled, over the socket,
 # and starts as the base interpreter, sparing the virtual environment's set-up.
@@ -64,6 +63,10 @@ scope["main"](control, job)
 os._exit(0)
 """
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+REMEDY = (
+    "install bubblewrap, or use Linux 5.13 or newer with Landlock; --isolation weak runs it all the"
+    " same, and its verdicts are no reward"
+)
 _NR_LANDLOCK_CREATE_RULESET = 444
 _LANDLOCK_VERSION_FLAG = 1
 _BWRAP_PROCESSES = 2  # its monitor outside and its init inside
@@ -98,8 +101,23 @@ class Sandbox:
 
     @staticmethod
     def detect() -> Sandbox:
-        """The strongest means that works here (found once per process)."""
-        return _detect()
+        """Return the strongest means that works here; UsageError if it may not be used."""
+        found = _strongest()
+        if not found.protects_files and permitted() != "weak":
+            raise UsageError(
+                f"nothing here keeps strangers' code from your files (only: {found.name}); {REMEDY}"
+            )
+        return found
+
+    @staticmethod
+    def strongest() -> Sandbox:
+        """Return the strongest means that works here, permitted or not (found once per process)."""
+        return _strongest()
+
+    @property
+    def protects_files(self) -> bool:
+        """Tell whether a command reaches no file but those that it is given."""
+        return self.name not in WEAK
 
     @staticmethod
     def using(name: Means) -> Sandbox:
@@ -223,7 +241,7 @@ class Sandbox:
 
 
 @cache
-def _detect() -> Sandbox:
+def _strongest() -> Sandbox:
     for name in MEANS:
         candidate = Sandbox.using(name)
         if candidate.works():

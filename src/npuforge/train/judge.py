@@ -34,7 +34,7 @@ from npuforge.generate.written.signature import signature_of
 from npuforge.lower.compiler import Lowered, lower
 from npuforge.lower.on_twin import TwinProgram
 from npuforge.plan import Plan
-from npuforge.sandbox import Limits
+from npuforge.sandbox import Limits, Sandbox
 from npuforge.scratch import scratch_folder
 from npuforge.spec.graph import Graph
 from npuforge.spec.session import ModuleSession
@@ -51,7 +51,9 @@ _MOST_TIMED = 100_000_000
 class Judged:
     """What became of an answer. `parsed`: the language accepts it and its tensors are those of the
     module; `compiled`: its AscendC builds; `correct`: every case is right, no rule broken, no race.
-    `problem` is the first thing wrong; `time_us` is there for what is correct, if it was asked for.
+    `problem` is the first thing wrong; if not `isolated`, the answer could reach the user's files,
+    and the judgement is neither a reward nor a record. `time_us` is there for what is correct, if
+    it was asked for.
     """
 
     program: str
@@ -62,6 +64,7 @@ class Judged:
     time_us: float | None = None
     baseline_us: float | None = None  # the best that is known, where somebody said so
     problem: str = ""
+    isolated: bool = field(default_factory=lambda: Sandbox.detect().protects_files)
     built: TwinProgram | None = field(default=None, compare=False, repr=False)
     plan: Plan | None = field(default=None, compare=False, repr=False)
     proof: Proof | None = field(default=None, compare=False, repr=False)

@@ -46,6 +46,7 @@ def _outcome(verdict: Verdict) -> Outcome:
         violations=verdict.violations,
         time_us=verdict.time_us,
         baseline_us=verdict.baseline_us,
+        isolated=verdict.isolated,
     )
 
 

@@ -45,6 +45,8 @@ class Verdict(Protocol):
     def time_us(self) -> float | None: ...
     @property
     def baseline_us(self) -> float | None: ...
+    @property
+    def isolated(self) -> bool: ...
 
 
 class Judge(Protocol):
@@ -63,6 +65,7 @@ class Outcome(msgspec.Struct, frozen=True):
     violations: int = 0
     time_us: float | None = None
     baseline_us: float | None = None
+    isolated: bool = True
     failure: str = ""
 
 
@@ -74,7 +77,12 @@ class Question(msgspec.Struct, frozen=True):
 
 
 def parts(outcome: Outcome) -> dict[str, float]:
-    """From 0 to 1 each: how far the answer came. Each needs the one before."""
+    """From 0 to 1 each: how far the answer came. Each needs the one before.
+
+    An unisolated verdict is worth nothing: the answer could reach what judges it.
+    """
+    if not outcome.isolated:
+        outcome = Outcome()
     rules = outcome.compiled and outcome.violations == 0
     correct = rules and outcome.correct
     faster = 0.0

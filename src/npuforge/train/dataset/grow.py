@@ -23,6 +23,7 @@ from npuforge.lower.compiler import Lowered
 from npuforge.lower.tiling import Tiling, compute_tiling
 from npuforge.patience import within
 from npuforge.plan import Plan, planner
+from npuforge.sandbox import Sandbox
 from npuforge.train.dataset.faults import faults, seeded
 from npuforge.train.dataset.reasoning import reasoning, schedules
 from npuforge.train.dataset.record import (
@@ -111,6 +112,8 @@ def is_proven(seed: int, index: int, share: float) -> bool:
 
 
 def _proven(teacher: _Teacher) -> Iterator[Record]:
+    if not Sandbox.detect().protects_files:
+        raise NpuforgeError("not proven: an unisolated verdict is no record")
     yield from teacher.records()
     yield from _resized(teacher)
 

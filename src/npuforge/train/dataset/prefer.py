@@ -61,7 +61,8 @@ def pairs(asked: Asked) -> list[Preference]:
             }
     except NpuforgeError:
         return []
-    return list(_pairs(task, judged, asked.right))
+    isolated = {answer: one for answer, one in judged.items() if one.isolated}
+    return list(_pairs(task, isolated, asked.right))
 
 
 def _opened(task: GrownTask) -> AbstractContextManager[ModuleProcess]:
