@@ -14,6 +14,7 @@ from npuforge.bench.attempt import Attempt, State
 from npuforge.bench.codec import encode
 from npuforge.bench.worker import ATTEMPT, Job
 from npuforge.errors import NpuforgeError
+from npuforge.keys import keyless
 from npuforge.scratch import scratch_folder
 from npuforge.verdict import Verdict
 
@@ -35,7 +36,10 @@ class Child:
             file = folder / "job.json"
             file.write_bytes(encode(job))
             with (job.place / LOG).open("wb") as log:
-                timeout = self._wait([*_COMMAND, str(file)], log.fileno(), job.settings.limit_s)
+                asks = job.settings.model is not None
+                environment = dict(os.environ) if asks else keyless()
+                command, limit_s = [*_COMMAND, str(file)], job.settings.limit_s
+                timeout = self._wait(command, log.fileno(), limit_s, environment)
         if timeout:
             limit = f"took more than {job.settings.limit_s:g} s"
             return _ended(job, "timeout", limit)
@@ -48,10 +52,17 @@ class Child:
         self._stopped = True
         self._kill()
 
-    def _wait(self, command: list[str], log: int, limit_s: float) -> bool:
+    def _wait(
+        self, command: list[str], log: int, limit_s: float, environment: dict[str, str]
+    ) -> bool:
         """Whether the time was up."""
         self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=log, stderr=log, start_new_session=True
+            command,
+            stdin=subprocess.PIPE,
+            stdout=log,
+            stderr=log,
+            env=environment,
+            start_new_session=True,
         )
         if self._stopped:
             self._kill()
