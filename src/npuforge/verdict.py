@@ -114,6 +114,7 @@ class Verdict:
     speedup: float | None = None
     seconds: float | None = None
     isolation: str | None = None
+    interrupted: bool = False  # the search for something better was ended before its time
     error: str | None = None
 
     @property

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from npuforge.errors import UsageError
 from npuforge.generate import folder, strategies
 from npuforge.generate.events import Observer, silent
+from npuforge.generate.interrupts import Interrupts
 from npuforge.generate.live import LiveModule, source_text
 from npuforge.generate.outcome import Outcome
 from npuforge.generate.pipeline import (
@@ -36,16 +37,18 @@ def generate(
     tune_s: float = DEFAULT_TUNE_S,
     out: Path | None = None,
     observer: Observer = silent,
+    interrupts: Interrupts | None = None,
 ) -> Outcome:
     """A proven operator for a module.
 
     A path names a file in the KernelBench form or a description (TOML); it is run in the sandbox. A
     module or a function comes with example `inputs` and runs in this process. `out` is the folder
     to write, where one is wanted. `strategy` names who writes the program, or is a function from a
-    graph and a chip to a plan, or a writer that talks to a model.
+    graph and a chip to a plan, or a writer that talks to a model. `interrupts` hears the signals
+    that end a search early.
     """
     writer = strategies.writer(strategy)
-    settings = Settings(soc, form, tune_s)
+    settings = Settings(soc, form, tune_s, interrupts or Interrupts())
     if out is not None:
         folder.check_free(out)
     if isinstance(module, Path):
