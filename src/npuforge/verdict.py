@@ -117,6 +117,7 @@ class Verdict:
     seconds: float | None = None
     isolation: str | None = None
     isolation_means: str | None = None
+    interrupted: bool = False  # the search for something better was ended before its time
     error: str | None = None
 
     def __post_init__(self) -> None:

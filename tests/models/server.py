@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from socketserver import StreamRequestHandler, ThreadingTCPServer
 from typing import Any
 
 
@@ -110,3 +112,57 @@ def message(*texts: str, stop: str = "end_turn") -> Answer:
             for line in (f"event: {event['type']}", f"data: {json.dumps(event)}", "")
         ]
     )
+
+
+@dataclass
+class Flood:
+    """The address of a server that sends bytes, how many it got rid of, and what it was sent."""
+
+    base: str = ""
+    sent: int = 0
+    requests: list[bytes] = field(default_factory=list)
+
+
+@contextmanager
+def flooding(parts: Callable[[], Iterable[bytes]]) -> Iterator[Flood]:
+    """Answers each request with raw bytes, as long as the client listens."""
+    flood = Flood()
+    over = threading.Event()
+
+    class Handler(StreamRequestHandler):
+        def handle(self) -> None:
+            head = b""
+            while not head.endswith(b"\r\n\r\n"):
+                line = self.rfile.readline()
+                if not line:
+                    return
+                head += line
+            length = re.search(rb"content-length: *(\d+)", head, re.IGNORECASE)
+            flood.requests.append(head + self.rfile.read(int(length[1]) if length else 0))
+            try:
+                for part in parts():
+                    if over.is_set():
+                        return
+                    self.wfile.write(part)
+                    flood.sent += len(part)
+            except OSError:
+                pass
+
+    class Server(ThreadingTCPServer):
+        daemon_threads = True
+        block_on_close = False
+
+        def handle_error(self, *_: object) -> None:
+            pass
+
+    server = Server(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    flood.base = f"http://127.0.0.1:{server.server_address[1]}/v1"
+    try:
+        yield flood
+    finally:
+        over.set()
+        server.shutdown()
+        server.server_close()
+        thread.join()

@@ -31,29 +31,45 @@ def file(tmp_path: Path) -> Path:
 
 
 def test_flags_win_over_the_environment_and_that_over_the_file(file: Path) -> None:
-    around = {"NPUFORGE_MODEL_BASE_URL": "http://around/v1", "OPENAI_API_KEY": "key-of-openai"}
+    around = {"NPUFORGE_MODEL_BASE_URL": "https://around/v1", "NPUFORGE_MODEL_KEY": "key-said"}
     found = Endpoint.find({"temperature": 0.1, "concurrency": None}, around, file)
     assert (found.model, found.base_url, found.temperature) == (
         "from-file",
-        "http://around/v1",
+        "https://around/v1",
         0.1,
     )
     assert (found.budget_tokens, found.concurrency) == (5000, 4)
     assert found.price is not None
     assert found.key is not None
-    assert found.key.reveal() == "key-of-openai"
-    other = Endpoint.find({"model": "flagged", "base_url": "http://flag/v1"}, around, file)
-    assert (other.model, other.base_url, other.price) == ("flagged", "http://flag/v1", None)
+    assert found.key.reveal() == "key-said"
+    other = Endpoint.find({"model": "flagged", "base_url": "https://flag/v1"}, around, file)
+    assert (other.model, other.base_url, other.price) == ("flagged", "https://flag/v1", None)
 
 
 def test_keys_come_from_the_environment_or_the_file(file: Path) -> None:
-    file.write_text(FILE.replace('name = "from-file"', 'name = "m"\nkey_env = "MINE"'))
+    own = 'name = "m"\nkey_env = "MINE"'
+    file.write_text(FILE.replace('name = "from-file"', own).replace("http:", "https:"))
     found = Endpoint.find({}, {"MINE": "my-own-key", "OPENAI_API_KEY": "other"}, file)
     assert found.key is not None
     assert found.key.reveal() == "my-own-key"
     named = Endpoint.find({}, {"NPUFORGE_MODEL_KEY": "first", "MINE": "second"}, file)
     assert named.key is not None
     assert named.key.reveal() == "first"
+
+
+def test_the_folder_chooses_a_model_and_the_user_everything_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = tmp_path / "home" / ".config" / "npuforge"
+    own.mkdir(parents=True)
+    (own / "npuforge.toml").write_text(FILE.replace("http:", "https:"))
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / "npuforge.toml").write_text('[model]\nname = "another"\nmax_tokens = 7\n')
+    monkeypatch.chdir(folder)
+    found = Endpoint.find({}, {"HOME": str(tmp_path / "home")})
+    assert (found.model, found.max_tokens, found.temperature) == ("another", 7, 0.7)
+    assert (found.base_url, found.budget_tokens) == ("https://file/v1", 5000)
 
 
 def test_the_kind_follows_from_the_only_key_there_is() -> None:

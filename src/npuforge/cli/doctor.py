@@ -18,6 +18,7 @@ import click
 from npuforge import __version__
 from npuforge.cli.output import console, json_option, write_json
 from npuforge.errors import NpuforgeError
+from npuforge.keys import keyless
 from npuforge.sandbox import Sandbox
 from npuforge.sandbox.sandbox import REMEDY
 from npuforge.twin.cache import Cache, default_root
@@ -167,7 +168,12 @@ def _npu() -> Check:
     driver = "check the NPU driver: npu-smi info must list the device"
     try:
         done = subprocess.run(
-            [program, "info", "-l"], capture_output=True, text=True, timeout=20, check=True
+            [program, "info", "-l"],
+            capture_output=True,
+            text=True,
+            timeout=20,
+            check=True,
+            env=keyless(),
         )
     except (OSError, subprocess.SubprocessError) as error:
         return Check("NPU", False, False, f"npu-smi fails: {error}", driver)

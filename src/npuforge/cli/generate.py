@@ -88,10 +88,12 @@ def generate(
     """
     from npuforge.cli.progress import Progress, summary  # noqa: PLC0415 (--help needs none of this)
     from npuforge.generate.api import generate as run  # noqa: PLC0415
+    from npuforge.generate.interrupts import STATUS, Interrupts  # noqa: PLC0415
     from npuforge.spec.session import operator_name  # noqa: PLC0415
 
     place = out or Path(f"{operator_name(file.stem)}_op")
     with ExitStack() as held:
+        interrupts = held.enter_context(Interrupts())
         writer: Any = strategy
         if strategy == "lm":
             from npuforge.generate.lm.settings import lm_writer  # noqa: PLC0415
@@ -113,9 +115,12 @@ def generate(
             out=place,
             force=force,
             observer=held.enter_context(Progress(quiet=quiet)),
+            interrupts=interrupts,
         )
-    if json_out is not None:
-        write_json(outcome.verdict.to_json(), json_out)
-    if json_out != "-":
-        summary(outcome, place, console(json_out))
-    return outcome.verdict.exit_status
+        if json_out is not None:
+            write_json(outcome.verdict.to_json(), json_out)
+        if json_out != "-":
+            summary(outcome, place, console(json_out))
+        if interrupts.asked:
+            click.echo(f"npuforge: interrupted; the best program so far is in {place}", err=True)
+    return STATUS if interrupts.asked else outcome.verdict.exit_status

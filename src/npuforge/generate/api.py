@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from npuforge.errors import UsageError
 from npuforge.generate import folder, strategies
 from npuforge.generate.events import Observer, silent
+from npuforge.generate.interrupts import Interrupts
 from npuforge.generate.live import LiveModule, source_text
 from npuforge.generate.outcome import Outcome
 from npuforge.generate.pipeline import (
@@ -38,6 +39,7 @@ def generate(
     out: Path | None = None,
     force: bool = False,
     observer: Observer = silent,
+    interrupts: Interrupts | None = None,
 ) -> Outcome:
     """A proven operator for a module.
 
@@ -45,10 +47,10 @@ def generate(
     module or a function comes with example `inputs` and runs in this process. `out` is the folder
     to write, where one is wanted; `force` replaces an earlier result there that was changed.
     `strategy` names who writes the program, or is a function from a graph and a chip to a plan, or
-    a writer that talks to a model.
+    a writer that talks to a model. `interrupts` hears the signals that end a search early.
     """
     writer = strategies.writer(strategy)
-    settings = Settings(soc, form, tune_s)
+    settings = Settings(soc, form, tune_s, interrupts or Interrupts())
     if out is not None:
         check_free(out, force=force)
     if isinstance(module, Path):

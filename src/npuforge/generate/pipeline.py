@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from npuforge.eager import baseline, compared
@@ -18,6 +18,7 @@ from npuforge.generate.calls import model_shape
 from npuforge.generate.cases import choose
 from npuforge.generate.description import module_text
 from npuforge.generate.events import Observer, StageDone, StageStarted, silent
+from npuforge.generate.interrupts import Interrupts
 from npuforge.generate.outcome import Outcome, Stage
 from npuforge.generate.reference import WORKER, ModuleProcess, References
 from npuforge.generate.workbench import Chosen, Workbench
@@ -39,6 +40,7 @@ class Settings:
     soc: str = "910b2"
     form: str = "msopgen"
     tune_s: float = DEFAULT_TUNE_S
+    interrupts: Interrupts = field(default_factory=Interrupts)
 
 
 def from_file(
@@ -93,7 +95,10 @@ def from_process(
     cases = [*choose(graph), *writer.cases(graph, reference)]
     references = References(module, cases)
     scratch = new_folder("work")
-    bench = Workbench(graph, reference, cases, references, chip, settings.tune_s, observer, scratch)
+    bench = Workbench(
+        graph, reference, cases, references, chip, settings.tune_s, observer, scratch,
+        interrupts=settings.interrupts,
+    )  # fmt: skip
     bench.stages.append(Stage("capture", round(seconds, 3)))
     for name, value in graph.scalars.items():
         bench.notes.append(f"the argument {name} is fixed at {value}")
@@ -101,6 +106,7 @@ def from_process(
         chosen = writer(bench)
     finally:
         remove(scratch)
+    settings.interrupts.finish()
     known = baseline(graph, chip)
     verdict = compared(_verdict(chosen, writer.name, chip), known)
     files: dict[str, str] = {}
@@ -115,7 +121,11 @@ def from_process(
         plan=chosen.plan,
         reference=reference,
         candidates=chosen.candidates,
-        verdict=replace(verdict, seconds=round(time.monotonic() - started, 3)),
+        verdict=replace(
+            verdict,
+            seconds=round(time.monotonic() - started, 3),
+            interrupted=settings.interrupts.asked,
+        ),
         form=settings.form,
         files=files,
         timing=chosen.timed.timing if chosen.timed is not None else None,

@@ -12,6 +12,7 @@ from pathlib import Path
 from npuforge.errors import UsageError
 from npuforge.generate.cases import ProofCase
 from npuforge.generate.events import Observer, StageDone, StageStarted
+from npuforge.generate.interrupts import Interrupts
 from npuforge.generate.outcome import Candidate, Stage, Used
 from npuforge.generate.proof import Proof, prove
 from npuforge.generate.reference import References
@@ -55,6 +56,7 @@ class Workbench:
     scratch: Path
     stages: list[Stage] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    interrupts: Interrupts = field(default_factory=Interrupts)
 
     @contextmanager
     def stage(self, name: str, what: str = "") -> Iterator[None]:

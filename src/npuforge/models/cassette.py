@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections import defaultdict
+from collections.abc import Callable
 from pathlib import Path
 from typing import IO
 
@@ -12,10 +14,14 @@ import msgspec
 
 from npuforge.errors import UsageError
 from npuforge.fileformat import RECORDING
+from npuforge.inputs import read_input
 from npuforge.models.errors import ModelError
 from npuforge.models.exchange import Reply, Request
+from npuforge.private import private_file, private_folder
 
 FILE = "exchanges.jsonl"
+_MOST_BYTES = 256 << 20
+_PIECE = 1 << 20
 
 
 class Exchange(msgspec.Struct, frozen=True, kw_only=True):
@@ -29,34 +35,57 @@ class Exchange(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Recorder:
-    """Adds lines to a file; each is there as soon as its exchange is over."""
+    """Adds lines to a file that only its owner reads; a line is there once its exchange is over.
 
-    def __init__(self, file: Path) -> None:
+    `hide` is what every line passes: it takes out what must not be kept.
+    """
+
+    def __init__(self, file: Path, hide: Callable[[str], str] = str) -> None:
         self._lock = threading.Lock()
+        self._hide = hide
+        private_folder(file.parent)
+        self._out: IO[bytes] = os.fdopen(private_file(file), "r+b", buffering=0)
         try:
-            file.parent.mkdir(parents=True, exist_ok=True)
-            self._out: IO[bytes] = file.open("ab")
+            _drop_torn_line(self._out)
         except OSError as error:
+            self._out.close()
             raise UsageError(f"cannot write {file}: {error.strerror}") from None
 
     def add(self, exchange: Exchange) -> None:
-        line = RECORDING.encode(exchange) + b"\n"
+        """Write a line."""
+        line = self._hide(RECORDING.encode(exchange).decode()).encode() + b"\n"
         with self._lock:
-            self._out.write(line)
-            self._out.flush()
+            if not self._out.closed:  # by an interrupt, while a thread was still at work
+                view = memoryview(line)
+                while view:
+                    view = view[self._out.write(view) :]
 
     def close(self) -> None:
-        self._out.close()
+        """Close the file."""
+        with self._lock:
+            self._out.close()
+
+
+def _drop_torn_line(file: IO[bytes]) -> None:
+    """Cut off what a killed process left of a line: the next would become a part of it."""
+    end = file.seek(0, os.SEEK_END)
+    start = end
+    while start:
+        start = max(0, start - _PIECE)
+        file.seek(start)
+        last = file.read(_PIECE).rfind(b"\n")
+        if last >= 0:
+            start += last + 1
+            break
+    if start < end:
+        file.truncate(start)
 
 
 def read(file: Path) -> list[Exchange]:
-    """All that were recorded; a last line that was not finished is left out."""
-    try:
-        text = file.read_bytes()
-    except OSError as error:
-        raise UsageError(f"cannot read {file}: {error.strerror}") from None
+    """Return all exchanges of a recording; a last line that was not finished is left out."""
+    text = read_input(file, _MOST_BYTES)
     whole = text[: text.rfind(b"\n") + 1]
-    return [RECORDING.decode(line, Exchange, file) for line in whole.splitlines()]
+    return [RECORDING.decode(line, Exchange, file) for line in whole.split(b"\n") if line]
 
 
 class Replay:

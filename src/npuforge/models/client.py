@@ -27,7 +27,8 @@ class Client:
     ) -> None:
         self.endpoint = endpoint
         self.ledger = Ledger(endpoint)
-        self._recorder = Recorder(record) if record is not None else None
+        hide = endpoint.key.hidden_in if endpoint.key is not None else str
+        self._recorder = Recorder(record, hide) if record is not None else None
         self._transport = Transport(endpoint) if replay is None else None
         self._replay = Replay(read(replay)) if replay is not None else None
 
@@ -42,6 +43,11 @@ class Client:
             model=first.model, temperature=first.temperature, max_tokens=first.max_tokens
         )
         return Client(endpoint, record=record, replay=recording)
+
+    def stop(self) -> None:
+        """End what is being asked, at once; who asks from now on gets a `ModelError`."""
+        if self._transport is not None:
+            self._transport.stop()
 
     @property
     def replayed(self) -> list[dict[str, str]] | None:

@@ -1,83 +1,51 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where and how to ask: flags win over the environment, the environment over a file.
 
-# npuforge.toml
-[model]
-name = "qwen3-coder"
-base_url = "http://localhost:8000/v1"
-temperature = 0.2
+A key belongs to the address that it was named with, and goes to no other:
 
-[prices."qwen3-coder"]        # per million tokens, in any one currency
-prompt = 0.5
-completion = 2.0
+    NPUFORGE_MODEL_KEY     the address that requests go to, whoever of the user's settings names it
+    key, key_env           the address of the same file
+    a provider's variable  the provider's address, or that of the provider's other variable
+
+With a key, an address without TLS is taken only on this machine.
 """
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
 from npuforge.errors import UsageError
+from npuforge.keys import named_as_key
+from npuforge.models.address import Address
+from npuforge.models.config import FILE, EmbeddingsTable, Kind, ModelTable, Price, configured
 from npuforge.models.secret import Secret
 
-Kind = Literal["openai", "anthropic"]
-FILE = "npuforge.toml"
+__all__ = ["Endpoint", "Kind", "Price", "embeddings_endpoint", "embeddings_name"]
+
 _BASES: dict[Kind, str] = {
     "openai": "https://api.openai.com/v1",
     "anthropic": "https://api.anthropic.com/v1",
 }
-# What the environment says, by what it is for; the first that is set counts.
-_NAME, _KIND, _BASE, _KEY = (f"NPUFORGE_MODEL{end}" for end in ("", "_KIND", "_BASE_URL", "_KEY"))
+# What the environment says, by what it is for.
+_MODEL = "NPUFORGE_MODEL"
 _EMBEDDINGS = "NPUFORGE_EMBEDDINGS"
 _PROVIDERS: dict[Kind, tuple[str, str]] = {
     "openai": ("OPENAI_API_KEY", "OPENAI_BASE_URL"),
     "anthropic": ("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"),
 }
-
-
-class Price(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Of a million tokens."""
-
-    prompt: float
-    completion: float
-
-
-class _Model(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    name: str | None = None
-    kind: Kind | None = None
-    base_url: str | None = None
-    key: str | None = None
-    key_env: str | None = None
-    temperature: float | None = None
-    max_tokens: int | None = None
-    concurrency: int | None = None
-    requests_per_minute: float | None = None
-    budget_tokens: int | None = None
-    budget_cost: float | None = None
-    timeout_s: float | None = None
-    retries: int | None = None
-
-
-class _Embeddings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    name: str | None = None
-    base_url: str | None = None
-    key: str | None = None
-    key_env: str | None = None
-
-
-class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    model: _Model = _Model()
-    embeddings: _Embeddings = _Embeddings()
-    prices: dict[str, Price] = {}
+_DAY_S = 86_400.0
+_OWN = frozenset({"name", "kind", "base_url", "key", "key_env"})
 
 
 class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
-    """A model at an address. `timeout_s` is how long nothing may arrive, not how long it may take:
-    a model that thinks for minutes streams all the while."""
+    """A model at an address. `timeout_s` is how long nothing may arrive, `limit_s` how long a
+    request may take: a model that thinks for minutes streams all the while."""
 
     model: str
     kind: Kind = "openai"
@@ -91,13 +59,21 @@ class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
     budget_cost: float | None = None
     price: Price | None = None
     timeout_s: float = 300.0
+    limit_s: float = 1800.0
     retries: int = 5
 
     def __post_init__(self) -> None:
-        if not self.base_url.startswith(("http://", "https://")):
-            raise UsageError(f"no address of an endpoint: {self.base_url}")
-        if self.concurrency < 1 or self.max_tokens < 1 or self.retries < 0:
-            raise UsageError("concurrency and tokens are at least 1, retries at least 0")
+        address = Address.of(self.base_url)
+        if self.key is not None and not address.is_encrypted and not address.is_loopback:
+            raise UsageError(f"no key is sent to {self.base_url}, as it has no TLS: use https")
+        if not 1 <= self.concurrency <= 1024 or self.max_tokens < 1 or not 0 <= self.retries <= 100:
+            raise UsageError(
+                "concurrency is 1 to 1024, tokens are at least 1, retries are at most 100"
+            )
+        if not 0 < self.timeout_s <= _DAY_S or not 0 < self.limit_s <= _DAY_S:
+            raise UsageError("a time limit has more than 0 seconds, and at most a day")
+        if not 0 <= self.temperature <= 2 or not 0 <= (self.requests_per_minute or 0) < math.inf:
+            raise UsageError("a temperature is 0 to 2, requests per minute are a finite number")
         if self.budget_cost is not None and self.price is None:
             raise UsageError(f"a budget in money needs prices: [prices.{self.model!r}] in {FILE}")
 
@@ -107,43 +83,33 @@ class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
         environment: Mapping[str, str] | None = None,
         file: Path | None = None,
     ) -> Endpoint:
-        """What is configured; `UsageError` says what is missing. `flags` that are None say nothing;
-        `file` is taken instead of the ones that are looked for."""
+        """Return what is configured; `UsageError` says what is missing.
+
+        `flags` that are None say nothing; `file` is read instead of the usual ones.
+        """
         given = {name: value for name, value in (flags or {}).items() if value is not None}
         around = os.environ if environment is None else environment
-        held = _read(file or _found(around))
-        model = given.pop("model", None) or around.get(_NAME) or held.model.name
+        config = configured(around, file)
+        table = config.model
+        model = given.pop("model", None) or around.get(_MODEL) or table.name
         if not model:
             raise UsageError(
-                f"no model is named: --model, {_NAME}, or name under [model] in {FILE}"
+                f"no model is named: --model, {_MODEL}, or name under [model] in {FILE}"
             )
-        kind = given.pop("kind", None) or around.get(_KIND) or held.model.kind
-        kind = _kind(kind, around)
-        key_variable, base_variable = _PROVIDERS[kind]
-        base = (
-            given.pop("base_url", None)
-            or around.get(_BASE)
-            or held.model.base_url
-            or around.get(base_variable)
-            or _BASES[kind]
-        )
-        key = (
-            around.get(_KEY)
-            or (around.get(held.model.key_env) if held.model.key_env else held.model.key)
-            or around.get(key_variable)
-        )
-        own = {"name", "kind", "base_url", "key", "key_env"}
+        kind = _kind(given.pop("kind", None) or around.get(f"{_MODEL}_KIND") or table.kind, around)
+        said = given.pop("base_url", None) or around.get(f"{_MODEL}_BASE_URL")
+        base, key = _place(_MODEL, kind, said, table, around)
         rest = {
             name: value
-            for name in _Model.__struct_fields__
-            if name not in own and (value := getattr(held.model, name)) is not None
+            for name, value in msgspec.structs.asdict(table).items()
+            if name not in _OWN and value is not None
         }
         return Endpoint(
             model=model,
             kind=kind,
             base_url=base,
-            key=Secret(key) if key else None,
-            price=held.prices.get(model),
+            key=key,
+            price=config.prices.get(model),
             **{**rest, **given},
         )
 
@@ -151,60 +117,51 @@ class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
 def embeddings_name(
     environment: Mapping[str, str] | None = None, file: Path | None = None
 ) -> str | None:
-    """Which model of embeddings is asked for: by the environment, else by the file."""
+    """Return the model of embeddings that the environment names, or else the file."""
     around = os.environ if environment is None else environment
-    return around.get(_EMBEDDINGS) or _read(file or _found(around)).embeddings.name
+    return around.get(_EMBEDDINGS) or configured(around, file).embeddings.name
 
 
 def embeddings_endpoint(
     name: str, environment: Mapping[str, str] | None = None, file: Path | None = None
 ) -> Endpoint:
-    """Where the model `name` is asked for embeddings; its key and address stand under
-    [embeddings] in the file, or are OpenAI's."""
+    """Return where `name` is asked for embeddings: as [embeddings] in the file says, or OpenAI."""
     around = os.environ if environment is None else environment
-    held = _read(file or _found(around)).embeddings
-    key_variable, base_variable = _PROVIDERS["openai"]
-    base = (
-        around.get(f"{_EMBEDDINGS}_BASE_URL")
-        or held.base_url
-        or around.get(base_variable)
-        or _BASES["openai"]
-    )
-    key = (
-        around.get(f"{_EMBEDDINGS}_KEY")
-        or (around.get(held.key_env) if held.key_env else held.key)
-        or around.get(key_variable)
-    )
-    return Endpoint(model=name, base_url=base, key=Secret(key) if key else None)
+    table = configured(around, file).embeddings
+    said = around.get(f"{_EMBEDDINGS}_BASE_URL")
+    base, key = _place(_EMBEDDINGS, "openai", said, table, around)
+    return Endpoint(model=name, base_url=base, key=key)
+
+
+def _place(
+    prefix: str,
+    kind: Kind,
+    said: str | None,
+    table: ModelTable | EmbeddingsTable,
+    around: Mapping[str, str],
+) -> tuple[str, Secret | None]:
+    """Return the address that requests go to, and the key that was named for it."""
+    key_variable, base_variable = _PROVIDERS[kind]
+    provider = around.get(base_variable) or _BASES[kind]
+    of_file = table.base_url or provider
+    base = said or of_file
+    place = Address.of(base)
+    if table.key_env:
+        named_as_key(table.key_env)
+    text = around.get(f"{prefix}_KEY")
+    if not text and place == Address.of(of_file):
+        text = around.get(table.key_env) if table.key_env else table.key
+    if not text and place == Address.of(provider):
+        text = around.get(key_variable)
+    return base, Secret(text) if text else None
 
 
 def _kind(said: str | None, around: Mapping[str, str]) -> Kind:
-    """As it is said; else Anthropic's where only its key is there."""
+    """Return the kind that is said; else Anthropic's where only its key is there."""
     if said is None:
         only = "ANTHROPIC_API_KEY" in around and "OPENAI_API_KEY" not in around
-        return "anthropic" if only and _BASE not in around else "openai"
+        return "anthropic" if only and f"{_MODEL}_BASE_URL" not in around else "openai"
     for known in _BASES:
         if said == known:
             return known
     raise UsageError(f"no kind of endpoint {said!r}; kinds: {', '.join(_BASES)}")
-
-
-def _found(around: Mapping[str, str]) -> Path | None:
-    folder = around.get("XDG_CONFIG_HOME") or (
-        os.path.join(around["HOME"], ".config") if "HOME" in around else None
-    )
-    places = [Path(FILE)]
-    if folder is not None:
-        places.append(Path(folder) / "npuforge" / FILE)
-    return next((place for place in places if place.is_file()), None)
-
-
-def _read(file: Path | None) -> _File:
-    if file is None:
-        return _File()
-    try:
-        return msgspec.toml.decode(file.read_bytes(), type=_File)
-    except OSError as error:
-        raise UsageError(f"cannot read {file}: {error.strerror}") from None
-    except msgspec.DecodeError as error:
-        raise UsageError(f"{file}: {error}") from None

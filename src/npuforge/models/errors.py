@@ -12,3 +12,11 @@ class ModelError(NpuforgeError):
 
 class BudgetError(ModelError):
     """What may be spent is spent."""
+
+
+class AgainError(Exception):
+    """The next try may do; `after_s` is how long the server wants to be left alone."""
+
+    def __init__(self, why: str, after_s: float | None = None) -> None:
+        super().__init__(why)
+        self.after_s = after_s

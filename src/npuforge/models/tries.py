@@ -1,19 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A request tried again while there is hope: what is worth another try, and how long to wait."""
+"""A request tried again while there is hope: what is worth another try, and how long to wait.
+
+Every word of a server passes `shown` on its way into a message: without the key, on one line, cut.
+"""
 
 from __future__ import annotations
 
+import math
 import random
-from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
-import msgspec
-
+from npuforge.documents import decode_json
+from npuforge.errors import UsageError
+from npuforge.models.connection import Response
 from npuforge.models.endpoint import Endpoint
-from npuforge.models.errors import ModelError
-
-if TYPE_CHECKING:
-    import httpx
+from npuforge.models.errors import AgainError, ModelError
+from npuforge.printable import one_line
 
 _AGAIN = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
 _FIRST_PAUSE_S = 1.0
@@ -23,68 +26,66 @@ _MOST_COMPLAINT = 300
 Result = TypeVar("Result")
 
 
-class AgainError(Exception):
-    """The next try may do; `after_s` is how long the server wants to be left alone."""
-
-    def __init__(self, why: str, after_s: float | None = None) -> None:
-        super().__init__(why)
-        self.after_s = after_s
-
-
 def tried(once: Callable[[], Result], endpoint: Endpoint, sleep: Callable[[float], None]) -> Result:
-    """What `once` returns; `ModelError` after the last try."""
+    """Return what `once` returns; `ModelError` after the last try."""
     pause = _FIRST_PAUSE_S
     tries = 1 + endpoint.retries
-    for number in range(tries):
+    for number in range(1, tries + 1):
+        failure: ModelError | AgainError
         try:
             return once()
-        except AgainError as error:
-            if number + 1 == tries:
-                raise ModelError(f"{where(endpoint)}: {error} ({tries} tries)") from None
-            asked = error.after_s
-            sleep(min(asked if asked is not None else pause, _LONGEST_PAUSE_S))
-            pause *= 2 * random.uniform(0.75, 1.25)
+        except (ModelError, AgainError) as error:
+            failure = error
+        # Out here nothing holds the words as they came: no context of the new error, no local.
+        said = shown(endpoint, str(failure))
+        kind, asked = type(failure), getattr(failure, "after_s", None)
+        del failure
+        if issubclass(kind, ModelError):
+            raise kind(said)
+        if number == tries:
+            raise ModelError(f"{where(endpoint)}: {said} ({tries} tries)")
+        sleep(min(asked if asked is not None else pause, _LONGEST_PAUSE_S))
+        pause *= 2 * random.uniform(0.75, 1.25)
     raise AssertionError
 
 
 def where(endpoint: Endpoint) -> str:
-    """How an endpoint is called in messages."""
+    """Return how an endpoint is called in messages."""
     return f"{endpoint.model} at {endpoint.base_url}"
 
 
-def lost(endpoint: Endpoint, error: httpx.HTTPError) -> AgainError:
-    """What a failure of the network becomes."""
-    import httpx  # noqa: PLC0415 (only those who ask models pay for it)
-
-    if isinstance(error, httpx.TimeoutException):
-        return AgainError(f"no word for {endpoint.timeout_s:g} s")
-    return AgainError(clean(endpoint, str(error) or type(error).__name__))
+def shown(endpoint: Endpoint, text: str) -> str:
+    """Return a server's words as a message may have them."""
+    return one_line(hidden(endpoint, text), _MOST_COMPLAINT)
 
 
-def refused(
-    endpoint: Endpoint,
-    response: httpx.Response,
-    complaint: Callable[[dict[str, object]], str | None],
-) -> None:
-    """Raise what a response other than 200 means; `complaint` finds the server's words in it."""
-    try:
-        said = complaint(msgspec.json.decode(response.content, type=dict))
-    except msgspec.DecodeError:
-        said = None
-    words = clean(endpoint, said or response.reason_phrase)[:_MOST_COMPLAINT]
-    told = f"HTTP {response.status_code}, {words}"
-    if response.status_code in _AGAIN:
-        raise AgainError(told, _seconds(response.headers.get("retry-after")))
-    raise ModelError(f"{where(endpoint)}: {told}")
-
-
-def clean(endpoint: Endpoint, text: str) -> str:
-    """Without the key: servers quote it."""
+def hidden(endpoint: Endpoint, text: str) -> str:
+    """Return the text without the endpoint's key."""
     return endpoint.key.hidden_in(text) if endpoint.key is not None else text
 
 
-def _seconds(text: str | None) -> float | None:
+def refused(
+    endpoint: Endpoint, response: Response, complaint: Callable[[Mapping[str, Any]], str | None]
+) -> None:
+    """Raise what a response other than 200 means; `complaint` finds the server's words in it."""
     try:
-        return max(0.0, float(text)) if text is not None else None
-    except ValueError:  # a date: our own pause does
+        said = complaint(decode_json(response.refusal(), dict[str, Any], "the complaint"))
+    except UsageError:
+        said = None
+    told = f"HTTP {response.status}, {said or response.reason}"
+    if response.status in _AGAIN:
+        raise AgainError(told, _seconds(response.headers.get("retry-after")))
+    if 300 <= response.status < 400:
+        told += "; redirects are not followed"
+    if response.status in (401, 403) and endpoint.key is None:
+        told += "; no key was named for this address: NPUFORGE_MODEL_KEY names one"
+    raise ModelError(f"{where(endpoint)}: {told}")
+
+
+def _seconds(text: str | None) -> float | None:
+    """Return the seconds in a header; a date gives None, and our own pause does."""
+    try:
+        seconds = float(text) if text is not None else math.nan
+    except ValueError:
         return None
+    return max(0.0, seconds) if math.isfinite(seconds) else None

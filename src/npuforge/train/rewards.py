@@ -24,6 +24,7 @@ from typing import IO, Any, Protocol, Self
 import msgspec
 
 from npuforge.errors import UsageError
+from npuforge.keys import keyless
 from npuforge.sandbox.python import NO_DEVICES
 from npuforge.train.recipe import Grpo
 
@@ -193,7 +194,7 @@ class _Worker:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
-                env={**os.environ, **NO_DEVICES, "OMP_NUM_THREADS": "1"},
+                env={**keyless(), **NO_DEVICES, "OMP_NUM_THREADS": "1"},
                 start_new_session=True,  # an interrupt is for the trainer; stop() ends them all
             )
             greeting = _line(self._process, _START_S)

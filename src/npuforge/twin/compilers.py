@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Literal
 
 from npuforge.errors import ToolchainError
+from npuforge.keys import keyless
 
 Family = Literal["gcc", "clang"]
 
@@ -95,7 +96,7 @@ def _examine(command: tuple[str, ...]) -> Compiler | str:
             timeout=30,
             check=False,
             stdin=subprocess.DEVNULL,
-            env={**os.environ, "LC_ALL": "C"},
+            env={**keyless(), "LC_ALL": "C"},
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         return f"does not start: {error}"

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from npuforge.errors import ToolchainError
+from npuforge.keys import keyless
 
 _TIMEOUT_S = 60
 
@@ -71,6 +72,7 @@ def _ask(command: list[str], wanted: list[int]) -> list[str]:
             errors="replace",
             timeout=_TIMEOUT_S,
             check=True,
+            env=keyless(),
         )
     except (OSError, subprocess.SubprocessError) as error:
         raise ToolchainError(f"{Path(command[0]).name} failed: {error}") from error

@@ -18,6 +18,7 @@ from npuforge.bench.attempt import Attempt, State
 from npuforge.bench.codec import encode
 from npuforge.bench.worker import ATTEMPT, Job
 from npuforge.errors import NpuforgeError
+from npuforge.keys import keyless
 from npuforge.sandbox.python import NO_DEVICES
 from npuforge.scratch import scratch_folder
 
@@ -40,7 +41,10 @@ class Child:
             file = folder / "job.json"
             file.write_bytes(encode(job))
             with (job.place / LOG).open("wb") as log:
-                timeout = self._wait([*_COMMAND, str(file)], log.fileno(), job.settings.limit_s)
+                asks = job.settings.model is not None
+                environment = dict(os.environ) if asks else keyless()
+                command, limit_s = [*_COMMAND, str(file)], job.settings.limit_s
+                timeout = self._wait(command, log.fileno(), limit_s, environment)
         if timeout:
             limit = f"took more than {job.settings.limit_s:g} s"
             return _ended(job, "timeout", limit)
@@ -54,7 +58,9 @@ class Child:
             self._stopped = True
             self._kill()
 
-    def _wait(self, command: list[str], log: int, limit_s: float) -> bool:
+    def _wait(
+        self, command: list[str], log: int, limit_s: float, environment: dict[str, str]
+    ) -> bool:
         """Whether the time was up."""
         with self._guard:
             process = self._process = subprocess.Popen(
@@ -62,7 +68,7 @@ class Child:
                 stdin=subprocess.PIPE,
                 stdout=log,
                 stderr=log,
-                env={**os.environ, **NO_DEVICES},
+                env={**environment, **NO_DEVICES},
                 start_new_session=True,
             )
             if self._stopped:

@@ -9,6 +9,7 @@ from pathlib import Path
 from npuforge.bench.modules.checks import MOST, option
 from npuforge.errors import UsageError
 from npuforge.generate.cases import counter, fewer_rows
+from npuforge.keys import keyless
 from npuforge.spec.graph import Graph
 
 _SCALED = """
@@ -28,7 +29,7 @@ def at_commit(file: Path, commit: str, place: Path) -> Path:
     """The file as it was at a commit of its own repository."""
     command = ["git", "-C", str(file.parent), "show", f"{commit}:./{file.name}"]
     try:
-        done = subprocess.run(command, capture_output=True, check=False, timeout=60)
+        done = subprocess.run(command, capture_output=True, check=False, timeout=60, env=keyless())
     except (OSError, subprocess.TimeoutExpired) as error:
         raise UsageError(f"v0 shapes need git: {error}") from None
     if done.returncode != 0:

@@ -23,6 +23,7 @@ from npuforge.bench.report.words import plain, result
 from npuforge.bench.settings import Settings
 from npuforge.bench.task import Task
 from npuforge.fileformat import BENCH_SNAPSHOT
+from npuforge.keys import keyless
 from npuforge.verdict import Race, Side, Verdict, Violation
 
 _DIGITS = 6
@@ -120,7 +121,9 @@ def current_commit() -> str | None:
 
 def _git(*words: str) -> str:
     folder = Path(__file__).resolve().parents[2]
-    done = subprocess.run(["git", *words], cwd=folder, check=True, capture_output=True, text=True)
+    done = subprocess.run(
+        ["git", *words], cwd=folder, check=True, capture_output=True, text=True, env=keyless()
+    )
     return done.stdout.strip()
 
 

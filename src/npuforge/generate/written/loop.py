@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Literal
 
+from npuforge.generate.interrupts import in_background
 from npuforge.generate.written.attempt import Attempt
 from npuforge.models.errors import ModelError
 
@@ -60,6 +62,7 @@ class Found:
     attempts: tuple[Attempt, ...]
     best: Attempt | None
     ended: str
+    interrupted: bool = False
 
 
 @dataclass(slots=True)
@@ -115,37 +118,61 @@ class _State:
 
 
 def search(
-    settings: Search, ask: Callable[[Question], Attempt], start: Attempt | None = None
+    settings: Search,
+    ask: Callable[[Question], Attempt],
+    start: Attempt | None = None,
+    stop: Callable[[], None] = lambda: None,
 ) -> Found:
-    """`ask` writes and judges one candidate; `start` is what the first round goes on from. A spent
-    budget or a lost endpoint ends it with what there is; `ModelError` where that is nothing.
+    """Return the best that `ask` writes and judges; `start` is what the first round goes on from.
+
+    A spent budget, a lost endpoint or an interrupt ends the search with what there is; if that is
+    nothing, `ModelError` or `KeyboardInterrupt` is raised. At an interrupt `stop` ends requests
+    that are under way, and a judgement that is under way is dropped.
     """
     state = _State(settings)
     if start is not None:
         state.add([start])
-    ended = f"after {settings.rounds} rounds"
-    with ThreadPoolExecutor(settings.candidates) as pool:
-        for number in range(settings.rounds):
-            if state.best and (why := state.over) is not None:
-                ended = why
-                break
-            questions = [state.question(number, place) for place in range(settings.candidates)]
-            asked = [pool.submit(ask, question) for question in questions]
-            made: list[Attempt] = []
-            lost: ModelError | None = None
-            for one in asked:
-                try:
-                    made.append(one.result())
-                except ModelError as error:  # what there is already is not lost by it
-                    lost = error
-            if made:
-                state.add(made)
-            if lost is not None:
-                if not state.attempts:
-                    raise lost
-                ended = str(lost)
-                break
+    asked: list[Future[Attempt]] = []
+    try:
+        ended = _rounds(settings, ask, state, asked)
+    except KeyboardInterrupt:
+        stop()
+        done = [one.result() for one in asked if one.done() and one.exception() is None]
+        attempts = (*state.attempts, *(one for one in done if one not in state.attempts))
+        if not attempts:
+            raise
+        best = max(attempts, key=lambda one: one.worth)
+        return Found(attempts, best, "by an interrupt", interrupted=True)
     return Found(tuple(state.attempts), state.best[0] if state.best else None, ended)
+
+
+def _rounds(
+    settings: Search,
+    ask: Callable[[Question], Attempt],
+    state: _State,
+    asked: list[Future[Attempt]],
+) -> str:
+    """Search; return why it ended. `asked` is what is under way, or just was."""
+    for number in range(settings.rounds):
+        if state.best and (why := state.over) is not None:
+            return why
+        questions = [state.question(number, place) for place in range(settings.candidates)]
+        asked[:] = [in_background(partial(ask, question)) for question in questions]
+        wait(asked)
+        made: list[Attempt] = []
+        lost: ModelError | None = None
+        for one in asked:
+            try:
+                made.append(one.result())
+            except ModelError as error:  # what there is already is not lost by it
+                lost = error
+        if made:
+            state.add(made)
+        if lost is not None:
+            if not state.attempts:
+                raise lost
+            return str(lost)
+    return f"after {settings.rounds} rounds"
 
 
 def _distinct(attempts: Sequence[Attempt]) -> list[Attempt]:

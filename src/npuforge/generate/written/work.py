@@ -17,7 +17,6 @@ from npuforge.generate.written.roles import Roles
 from npuforge.generate.written.task import Task
 from npuforge.models import Client, Message
 from npuforge.models.transport import Watch
-from npuforge.models.wire import Piece
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,9 +122,9 @@ class Work:
     def _watch(self, title: str) -> Watch:
         letters = 0
 
-        def watch(piece: Piece) -> None:
+        def watch(more: int) -> None:
             nonlocal letters
-            letters += len(piece.text) + len(piece.thinking)
+            letters += more
             self.task.bench.observer(Writing(title, letters, *self._spent()))
 
         return watch

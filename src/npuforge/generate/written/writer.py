@@ -61,16 +61,22 @@ class ModelWriter:
             advisor = self.knowledge.advisor(self.client) if self.knowledge is not None else None
             work = Work(task, dialect, self.client, roles, brief, advisor)
             first = work.judged("start", start.code) if start is not None else None
-            found = search(self.settings, work.attempt, first)
+            found = search(self.settings, work.attempt, first, self.client.stop)
+        if found.interrupted:
+            bench.interrupts.note()
         bench.notes.append(f"the search ended {found.ended}, after {len(found.attempts)} programs")
         spent = self.client.ledger
         bench.notes.append(f"{spent.exchanges} exchanges, {spent.usage.total} tokens")
         if first is not None and found.best is first:
             bench.notes.append("no program is better than the one it started from")
         if all(attempt.trial is None for attempt in found.attempts):
+            if found.interrupted:
+                raise KeyboardInterrupt
             why = found.attempts[-1].feedback.text if found.attempts else found.ended
             raise UsageError(f"no program was written: {why}")
-        self._learn(task, found.attempts)
+        if not found.interrupted:
+            self._learn(task, found.attempts)
+        bench.interrupts.finish()
         chosen = _chosen(task, found.attempts, found.best)
         return replace(chosen, used=tuple(advisor.used) if advisor is not None else ())
 
@@ -79,9 +85,13 @@ class ModelWriter:
         if self.knowledge is None or not self.knowledge.learn or self.client.replayed is not None:
             return
         with task.bench.stage("learn"):
-            # Both must be in one language: an entry shows one program and then the other.
-            known = expert(task.bench) if self.dialect.language == "tile" else None
-            said = keep(self.knowledge.index.store, self.client, task, attempts, known)
+            try:
+                # Both must be in one language: an entry shows one program and then the other.
+                known = expert(task.bench) if self.dialect.language == "tile" else None
+                said = keep(self.knowledge.index.store, self.client, task, attempts, known)
+            except KeyboardInterrupt:  # the program is right already, and is not lost by it
+                task.bench.interrupts.note()
+                said = ["learning was interrupted"]
         task.bench.notes.extend(said)
 
 

@@ -3,21 +3,25 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 
 import msgspec
 import numpy as np
 
+from npuforge.documents import decode_json
+from npuforge.errors import UsageError
 from npuforge.knowledge.embed.vectors import Vectors, normalised
+from npuforge.models.connection import MIB, Connection
 from npuforge.models.endpoint import Endpoint
 from npuforge.models.errors import ModelError
-from npuforge.models.tries import lost, refused, tried, where
+from npuforge.models.tries import refused, tried, where
 from npuforge.models.wire.kinds import wire_of
 
 _AT_ONCE = 64
-_CONNECT_S = 20.0
+_MOST_BYTES = 32 * MIB
+_WIDEST = 1 << 14
 
 
 class _Vector(msgspec.Struct, frozen=True):
@@ -34,46 +38,46 @@ class EndpointEmbedder:
     """Failures are tried again as those of other requests to models are."""
 
     endpoint: Endpoint
-    sleep: Callable[[float], None] = time.sleep
+    sleep: Callable[[float], None] | None = None
 
     @property
     def name(self) -> str:
         return where(self.endpoint)
 
     def embed(self, texts: Sequence[str]) -> Vectors:
+        """Return a row for each text."""
         if not texts:
             return np.zeros((0, 0), np.float32)
         starts = range(0, len(texts), _AT_ONCE)
-        made = [self._some(texts[start : start + _AT_ONCE]) for start in starts]
+        with closing(Connection(self.endpoint)) as connection:
+            made = [self._some(connection, texts[at : at + _AT_ONCE]) for at in starts]
         if len({part.shape[1] for part in made}) > 1:
             raise ModelError(f"{self.name}: its vectors differ in length")
         return normalised(np.concatenate(made))
 
-    def _some(self, texts: Sequence[str]) -> Vectors:
-        answer = tried(lambda: self._once(texts), self.endpoint, self.sleep)
+    def _some(self, connection: Connection, texts: Sequence[str]) -> Vectors:
+        sleep = self.sleep or connection.sleep
+        answer = tried(lambda: self._once(connection, texts), self.endpoint, sleep)
         rows = {vector.index: vector.embedding for vector in answer.data}
         if sorted(rows) != list(range(len(texts))):
             raise ModelError(f"{self.name}: {len(rows)} vectors for {len(texts)} texts")
-        if len({len(row) for row in rows.values()}) != 1 or not rows[0]:
-            raise ModelError(f"{self.name}: its vectors differ in length")
-        return np.array([rows[number] for number in range(len(texts))], np.float32)
+        if len({len(row) for row in rows.values()}) != 1 or not 0 < len(rows[0]) <= _WIDEST:
+            raise ModelError(f"{self.name}: its vectors differ in length, or have none")
+        with np.errstate(over="ignore"):
+            vectors = np.array([rows[number] for number in range(len(texts))], np.float32)
+        if not np.isfinite(vectors).all():
+            raise ModelError(f"{self.name}: its vectors are not finite")
+        return vectors
 
-    def _once(self, texts: Sequence[str]) -> _Answer:
-        import httpx  # noqa: PLC0415 (only those who ask models pay for it)
-
+    def _once(self, connection: Connection, texts: Sequence[str]) -> _Answer:
         wire = wire_of("openai")
+        url = f"{self.endpoint.base_url.rstrip('/')}/embeddings"
+        body = {"model": self.endpoint.model, "input": list(texts)}
+        with connection.post(url, wire.headers(self.endpoint.key), body) as response:
+            if response.status != 200:
+                refused(self.endpoint, response, wire.complaint)
+            content = response.whole(_MOST_BYTES)
         try:
-            response = httpx.post(
-                f"{self.endpoint.base_url.rstrip('/')}/embeddings",
-                headers=wire.headers(self.endpoint.key),
-                json={"model": self.endpoint.model, "input": list(texts)},
-                timeout=httpx.Timeout(self.endpoint.timeout_s, connect=_CONNECT_S),
-            )
-        except httpx.HTTPError as error:
-            raise lost(self.endpoint, error) from None
-        if response.status_code != 200:
-            refused(self.endpoint, response, wire.complaint)
-        try:
-            return msgspec.json.decode(response.content, type=_Answer)
-        except msgspec.DecodeError as error:
-            raise ModelError(f"{self.name}: not an answer with embeddings: {error}") from None
+            return decode_json(content, _Answer, f"{self.name}: not an answer with embeddings")
+        except UsageError as error:
+            raise ModelError(str(error)) from None

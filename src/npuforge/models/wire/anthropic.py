@@ -8,11 +8,13 @@ from typing import Any
 
 import msgspec
 
+from npuforge.documents import decode_json
+from npuforge.errors import UsageError
 from npuforge.models.errors import ModelError
 from npuforge.models.exchange import Request, Stop, Usage
 from npuforge.models.secret import Secret
 from npuforge.models.sse import Event
-from npuforge.models.wire import Piece
+from npuforge.models.wire import Piece, Tokens
 from npuforge.models.wire.openai import said
 
 _VERSION = "2023-06-01"
@@ -20,10 +22,10 @@ _STOPS: dict[str, Stop] = {"max_tokens": "length", "refusal": "refused"}
 
 
 class _Usage(msgspec.Struct, frozen=True):
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cache_creation_input_tokens: int | None = None
-    cache_read_input_tokens: int | None = None
+    input_tokens: Tokens = 0
+    output_tokens: Tokens = 0
+    cache_creation_input_tokens: Tokens | None = None
+    cache_read_input_tokens: Tokens | None = None
 
     @property
     def prompt(self) -> int:
@@ -84,7 +86,9 @@ class Anthropic:
         for event in stream:
             data = _decoded(event.data)
             if data.type == "error":
-                raise ModelError(f"the endpoint complains: {said(data.error) or data.error}")
+                raise ModelError(
+                    f"the endpoint complains: {said(data.error) or 'it does not say of what'}"
+                )
             if data.message is not None:
                 prompt = data.message.usage.prompt
                 yield Piece(model=data.message.model)
@@ -103,6 +107,6 @@ class Anthropic:
 
 def _decoded(text: str) -> _Data:
     try:
-        return msgspec.json.decode(text, type=_Data)
-    except msgspec.DecodeError as error:
-        raise ModelError(f"the endpoint sends what is no message: {error}") from None
+        return decode_json(text, _Data, "the endpoint sends what is no message")
+    except UsageError as error:
+        raise ModelError(str(error)) from None

@@ -8,13 +8,17 @@ from typing import Any
 
 import msgspec
 
+from npuforge.documents import decode_json
+from npuforge.errors import UsageError
 from npuforge.models.errors import ModelError
 from npuforge.models.exchange import Request, Stop, Usage
 from npuforge.models.secret import Secret
 from npuforge.models.sse import Event
-from npuforge.models.wire import Piece
+from npuforge.models.wire import Piece, Tokens
 
 _DONE = "[DONE]"
+_MOST_CHOICES = 16
+_DEEPEST_ERROR = 3  # an object around a message that is an object itself
 _STOPS: dict[str, Stop] = {"length": "length", "content_filter": "refused"}
 
 
@@ -32,8 +36,8 @@ class _Choice(msgspec.Struct, frozen=True):
 
 
 class _Usage(msgspec.Struct, frozen=True):
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
+    prompt_tokens: Tokens = 0
+    completion_tokens: Tokens = 0
 
 
 class _Chunk(msgspec.Struct, frozen=True):
@@ -77,14 +81,18 @@ class OpenAI:
 
 def _decoded(text: str) -> _Chunk:
     try:
-        return msgspec.json.decode(text, type=_Chunk)
-    except msgspec.DecodeError as error:
-        raise ModelError(f"the endpoint sends what is no chat completion: {error}") from None
+        return decode_json(text, _Chunk, "the endpoint sends what is no chat completion")
+    except UsageError as error:
+        raise ModelError(str(error)) from None
 
 
 def _pieces(chunk: _Chunk) -> Iterator[Piece]:
     if chunk.error is not None:
-        raise ModelError(f"the endpoint complains: {said(chunk.error) or chunk.error}")
+        raise ModelError(
+            f"the endpoint complains: {said(chunk.error) or 'it does not say of what'}"
+        )
+    if len(chunk.choices) > _MOST_CHOICES:
+        raise ModelError(f"the endpoint gives {len(chunk.choices)} answers to one request")
     for choice in chunk.choices[:1]:
         delta = choice.delta or choice.message or _Delta()
         stop = _STOPS.get(choice.finish_reason, "end") if choice.finish_reason else None
@@ -101,7 +109,8 @@ def _pieces(chunk: _Chunk) -> Iterator[Piece]:
 
 
 def said(error: Any) -> str | None:
-    """The words of an error object, in the forms that servers have for it."""
-    if isinstance(error, dict):
-        return said(error.get("message"))
+    """Return the words of an error object, in the forms that servers have for it."""
+    for _ in range(_DEEPEST_ERROR):
+        if isinstance(error, dict):
+            error = error.get("message")
     return error if isinstance(error, str) and error else None

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from npuforge.errors import ToolchainError, UsageError
+from npuforge.keys import keyless
 from npuforge.scratch import scratch_folder
 from npuforge.soc import Soc, constants_text
 from npuforge.twin.recipes import CPP_ROOT, RUNTIME_LIBRARY
@@ -27,7 +28,7 @@ def build_replay(folder: Path) -> Path:
     tool = folder / "timeline_replay"
     command = [*toolchain.compiler.command, "-std=gnu++20", "-O2", str(_SOURCE), "-o", str(tool)]
     command += [f"-L{library}", f"-l{RUNTIME_LIBRARY}", f"-Wl,-rpath,{library}"]
-    result = subprocess.run(command, check=False, capture_output=True, text=True)
+    result = subprocess.run(command, check=False, capture_output=True, text=True, env=keyless())
     if result.returncode != 0:
         raise ToolchainError(f"the replay tool does not compile: {result.stderr[:500]}")
     return tool
@@ -55,7 +56,7 @@ def replay(
         command += ["--kernel", kernel]
         if trace is not None:
             command += ["--trace", str(trace), "--trace-cores", str(trace_cores)]
-        result = subprocess.run(command, check=False, capture_output=True, text=True)
+        result = subprocess.run(command, check=False, capture_output=True, text=True, env=keyless())
     if result.returncode != 0:
         raise UsageError(result.stderr.strip() or "the replay tool failed")
     summary: dict[str, Any] = json.loads(result.stdout)
