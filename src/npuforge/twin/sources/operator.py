@@ -89,10 +89,17 @@ class OperatorSource:
 
     @staticmethod
     def open(
-        path: Path, *, operator: str | None = None, soc: str | Soc = "910b2"
+        path: Path,
+        *,
+        operator: str | None = None,
+        soc: str | Soc = "910b2",
+        include_dirs: Sequence[Path] = (),
     ) -> OperatorSource:
-        """The operator in the project at `path`; `operator` chooses one of several."""
-        return OperatorSource(OperatorProject.open(path), operator, soc)
+        """The operator in the project at `path`; `operator` chooses one of several.
+
+        `include_dirs` are folders outside that its sources may include from.
+        """
+        return OperatorSource(OperatorProject.open(path, include_dirs), operator, soc)
 
     @property
     def name(self) -> str:
@@ -279,7 +286,8 @@ class OperatorSource:
         if key not in self._builds:
             source = self.project.kernel_source(operator)
             entry = self.project.kernel_entry(operator)
-            names = [found.name for found in find_entries(source, self.project.include_dirs)]
+            files = self.project.files
+            names = [entry.name for entry in find_entries(source, self.project.include_dirs, files)]
             if entry not in names and len(names) == 1:
                 entry = names[0]
             if template_key is not None:
@@ -291,6 +299,7 @@ class OperatorSource:
                 prelude=kernel_prelude(self.description(), operator.type, types),
                 include_dirs=self.project.include_dirs,
                 root=self.project.root,
+                files=files,
                 toolchain=self.toolchain,
                 sandbox=self.sandbox,
             )
