@@ -51,6 +51,7 @@ from npuforge.verdict import Diagnostic
 
 # What the framework itself needs at the start of a kernel's workspace.
 SYSTEM_WORKSPACE = 16 << 20
+_MOST_BYTES = 8 << 30  # of all outputs of a call
 _UNKNOWN_TYPE = "DT_UNDEFINED"  # what inference leaves for an output it says nothing about
 _HOST_NAMES = {"float32": "DT_FLOAT", "bfloat16": "DT_BF16", "float64": "DT_DOUBLE"}
 
@@ -238,6 +239,8 @@ class OperatorSource:
             name: [_with_content(tensor, initial.get(tensor.name)) for tensor in tensors]
             for name, tensors in _outputs(operator, tiling, types, outputs).items()
         }
+        if sum(tensor.nbytes for tensors in made.values() for tensor in tensors) > _MOST_BYTES:
+            return Prepared(build=build, error="the outputs are too large for the device's memory")
         launch = Launch(
             tiling.block_dim, _arguments(operator, inputs, made, tiling, build), tiling.tiling_key
         )
