@@ -217,7 +217,7 @@ def describe(host_so: Path, *, sandbox: Sandbox | None = None) -> OpDescription:
     answer = runner.call("describe", host_so, sandbox=sandbox)
     if answer["status"] != "ok":
         raise UsageError(f"{host_so.name}: {answer['message']}")
-    registered = messages.checked(answer, messages.Description, host_so.name)
+    registered = messages.described(answer, host_so.name)
     return OpDescription(
         operators=tuple(_operator(item) for item in registered.operators),
         tiling_structs=tuple(

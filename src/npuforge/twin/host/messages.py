@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The answers of the host runner: typed and bounded, because a stranger's host code ran in it.
+"""What a host library registers: typed and bounded, because its own code ran where it is read.
 
-Every name in an answer was checked once it is one of these objects: names end up in C++ text, in
-plans and in reports. What breaks a rule raises `UsageError` with one line that says where.
+Every name in a description was checked once it is one of these objects: names end up in C++ text,
+in plans and in reports. What breaks a rule raises `UsageError` with one line that says where.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta
@@ -23,10 +23,8 @@ Word = Annotated[str, Meta(pattern=r"\A[A-Za-z0-9_.+-]+\Z", max_length=128)]
 CppName = Annotated[str, Meta(pattern=r"\A[A-Za-z_:][A-Za-z0-9_:]*\Z", max_length=256)]
 CppType = Annotated[str, Meta(pattern=r"\A[A-Za-z_:][A-Za-z0-9_:<>, ]*\Z", max_length=256)]
 Size = Annotated[int, Meta(ge=0, le=16 * _MIB)]
-Unsigned = Annotated[int, Meta(ge=0, le=1 << 62)]
 Text = Annotated[str, Meta(max_length=_MIB)]
 Words = Annotated[list[Word], Meta(max_length=_MOST)]
-Shape = Annotated[list[int], Meta(max_length=64)]
 
 
 class Parameter(msgspec.Struct):
@@ -110,55 +108,9 @@ class Description(msgspec.Struct):
     log: list[Text]
 
 
-class InferredOutput(msgspec.Struct):
-    """An output as the operator's own inference sees it."""
-
-    shape: Shape | None
-    dtype: Word | None
-
-
-class Inference(msgspec.Struct):
-    """What the operator's inference said."""
-
-    problem: Text = ""
-    outputs: list[InferredOutput] = []
-
-
-class Output(msgspec.Struct):
-    """An output as tiling saw it."""
-
-    name: Name
-    dtype: Word
-    format: Word
-    shape: Shape
-
-
-class Tiling(msgspec.Struct):
-    """The answer to `tiling`, where it succeeded or not."""
-
-    status: Word
-    message: Text = ""
-    cause: Text = ""
-    log: list[Text] = []
-    block_dim: int = 0
-    block_dim_set: bool = False
-    tiling_key: int = 0
-    tiling_data: Annotated[str, Meta(pattern=r"\A(?:[0-9a-fA-F]{2})*\Z", max_length=32 * _MIB)] = ""
-    workspace_sizes: Annotated[list[Unsigned], Meta(max_length=64)] = []
-    schedule_mode: int = 0
-    local_memory: int = 0
-    need_atomic: bool = False
-    outputs: Annotated[list[Output], Meta(max_length=1000)] = []
-    inference: Inference = msgspec.field(default_factory=Inference)
-    frames: list[Annotated[str, Meta(pattern=r"\A(?:0x)?[0-9a-fA-F]{1,16}\Z")]] = []
-
-
-_Answer = TypeVar("_Answer", Description, Tiling)
-
-
-def checked(answer: Any, form: type[_Answer], library: str) -> _Answer:
-    """Return the answer in its form."""
+def described(answer: Any, library: str) -> Description:
+    """Return the answer to `describe` in its form."""
     try:
-        return msgspec.convert(answer, form, strict=True)
+        return msgspec.convert(answer, Description, strict=True)
     except msgspec.ValidationError as error:
         raise UsageError(f"{library}: the host code registers what cannot be: {error}") from None

@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from npuforge.documents import parse_json
 from npuforge.errors import UsageError
 from npuforge.sandbox import GIB, MIB, Limits, Sandbox
 from npuforge.scratch import scratch_folder
@@ -16,7 +16,6 @@ from npuforge.soc import Soc, load_soc, write_constants
 from npuforge.twin.recipes import HOST_RUNNER
 from npuforge.twin.toolchain import Toolchain
 
-_LONGEST = 2000  # of what a message says
 DEFAULT_SOC = "910b2"
 
 # The runner watches a child process; tiling functions compute for milliseconds.
@@ -69,16 +68,8 @@ def call(
         )
     if done.returncode != 0:
         cause = done.killed_by or f"exit {done.returncode}"
-        detail = done.stderr.decode(errors="replace").strip()[:_LONGEST]
+        detail = done.stderr.decode(errors="replace").strip()
         message = f"the host code was stopped: {cause}" + (f" ({detail})" if detail else "")
         return {"status": "crashed", "message": message, "cause": cause, "log": []}
-    try:
-        answer = parse_json(done.stdout.decode(errors="replace"), "the host code's process")
-    except UsageError as error:
-        answer = str(error)
-    if not isinstance(answer, dict) or not isinstance(answer.get("status"), str):
-        message = f"the host code's process left no answer ({answer})"[:_LONGEST]
-        return {"status": "crashed", "message": message, "cause": "damaged", "log": []}
-    if not isinstance(answer.get("message", ""), str):
-        answer["message"] = ""
-    return {"message": "", **answer}
+    answer: dict[str, Any] = json.loads(done.stdout.decode(errors="replace"))
+    return answer

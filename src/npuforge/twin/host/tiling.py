@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -12,13 +11,8 @@ from typing import Any
 from npuforge.errors import UsageError
 from npuforge.sandbox import Sandbox
 from npuforge.soc import Soc
-from npuforge.twin.host import messages, runner
+from npuforge.twin.host import runner
 from npuforge.twin.host.description import Operator
-from npuforge.twin.launch import MAX_BLOCKS
-
-_MOST_WORKSPACE = 64 << 30
-_MOST_ELEMENTS = 1 << 31
-_KEY_BITS = (1 << 64) - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,47 +96,29 @@ def compute_tiling(
     """Runs inference and tiling of `operator` in `host_so`; faults of the host code are results."""
     files: dict[str, bytes] = {}
     text = render_request(operator, request, files)
-    said = runner.call("tiling", host_so, request=text, files=files, soc=soc, sandbox=sandbox)
-    try:
-        answer = messages.checked(said, messages.Tiling, operator.type)
-    except UsageError as error:
-        return TilingResult("failed", str(error))
-    status, message = answer.status, answer.message
+    answer = runner.call("tiling", host_so, request=text, files=files, soc=soc, sandbox=sandbox)
+    status = answer["status"]
+    message = answer.get("message", "")
     if status == "failed" and not message:
-        errors = [line for line in answer.log if "ERROR" in line]
+        errors = [line for line in answer["log"] if "ERROR" in line]
         message = errors[-1] if errors else "the tiling function reported failure"
-    if status == "ok" and (problem := _impossible(answer)):
-        status, message = "failed", problem
+    if status == "ok" and not answer["block_dim_set"]:
+        status, message = "failed", "the tiling function set no block dim"
     return TilingResult(
         status=status,
         message=message,
-        block_dim=answer.block_dim,
-        tiling_key=answer.tiling_key & _KEY_BITS,
-        tiling_data=bytes.fromhex(answer.tiling_data),
-        workspace_sizes=tuple(answer.workspace_sizes),
-        schedule_mode=answer.schedule_mode,
-        local_memory=answer.local_memory,
-        need_atomic=answer.need_atomic,
+        block_dim=answer.get("block_dim", 0),
+        tiling_key=answer.get("tiling_key", 0),
+        tiling_data=bytes.fromhex(answer.get("tiling_data", "")),
+        workspace_sizes=tuple(answer.get("workspace_sizes", ())),
+        schedule_mode=answer.get("schedule_mode", 0),
+        local_memory=answer.get("local_memory", 0),
+        need_atomic=answer.get("need_atomic", False),
         outputs=_outputs(answer),
-        inference_problem=answer.inference.problem,
-        log=tuple(answer.log),
-        frames=tuple(int(frame, 16) for frame in answer.frames),
+        inference_problem=answer.get("inference", {}).get("problem", ""),
+        log=tuple(answer["log"]),
+        frames=tuple(int(frame, 16) for frame in answer.get("frames", ())),
     )
-
-
-def _impossible(answer: messages.Tiling) -> str | None:
-    """Return what no launch can have; None for a result that can be used."""
-    if not answer.block_dim_set:
-        return "the tiling function set no block dim"
-    if not 1 <= answer.block_dim <= MAX_BLOCKS:
-        return f"the tiling function set {answer.block_dim} blocks; a launch has 1 to {MAX_BLOCKS}"
-    if sum(answer.workspace_sizes) > _MOST_WORKSPACE:
-        return f"the tiling function asks for a workspace of {sum(answer.workspace_sizes)} bytes"
-    inferred = [output.shape for output in answer.inference.outputs if output.shape is not None]
-    for shape in (*inferred, *(output.shape for output in answer.outputs)):
-        if min(shape, default=0) >= 0 and math.prod(shape) > _MOST_ELEMENTS:
-            return f"an output of shape {shape} is too large for the device's memory"
-    return None
 
 
 def render_request(operator: Operator, request: TilingRequest, files: dict[str, bytes]) -> str:
@@ -198,7 +174,7 @@ def _attribute(operator: Operator, name: str, kind: str, value: Any) -> str:
         return "none"
     try:
         return f"{kind} {_value(kind, value)}"
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise UsageError(
             f"attribute {name} of {operator.type} is a {kind}, not {value!r}"
         ) from None
@@ -233,16 +209,16 @@ def _one_line(text: str) -> str:
     return text
 
 
-def _outputs(answer: messages.Tiling) -> tuple[OutputTensor, ...]:
-    inferred = answer.inference.outputs
+def _outputs(answer: dict[str, Any]) -> tuple[OutputTensor, ...]:
+    inferred = answer.get("inference", {}).get("outputs", [])
     outputs = []
-    for index, item in enumerate(answer.outputs):
-        output = OutputTensor(item.name, item.dtype, item.format, tuple(item.shape))
+    for index, item in enumerate(answer.get("outputs", ())):
+        output = OutputTensor(item["name"], item["dtype"], item["format"], tuple(item["shape"]))
         if index < len(inferred):
-            shape = inferred[index].shape
+            shape = inferred[index]["shape"]
             output = replace(
                 output,
-                inferred_dtype=inferred[index].dtype,
+                inferred_dtype=inferred[index]["dtype"],
                 inferred_shape=None if shape is None else tuple(shape),
             )
         outputs.append(output)

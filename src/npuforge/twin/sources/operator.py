@@ -7,6 +7,7 @@ result = operator.launch({"x": x, "y": y}, attrs={"alpha": 2.0})
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -33,6 +34,7 @@ from npuforge.twin.host import (
 )
 from npuforge.twin.kernel import Kernel, KernelBuild, find_entries
 from npuforge.twin.launch import (
+    MAX_BLOCKS,
     AbsentArgument,
     AliasArgument,
     Argument,
@@ -52,6 +54,7 @@ from npuforge.verdict import Diagnostic
 # What the framework itself needs at the start of a kernel's workspace.
 SYSTEM_WORKSPACE = 16 << 20
 _MOST_BYTES = 8 << 30  # of all outputs of a call
+_MOST_WORKSPACE = 64 << 30
 _UNKNOWN_TYPE = "DT_UNDEFINED"  # what inference leaves for an output it says nothing about
 _HOST_NAMES = {"float32": "DT_FLOAT", "bfloat16": "DT_BF16", "float64": "DT_DOUBLE"}
 
@@ -229,8 +232,9 @@ class OperatorSource:
         if build is not None and not build.ok:
             return Prepared(build=build, diagnostics=build.diagnostics)
         tiling = self._tiling(operator, inputs, attrs, outputs)
-        if not tiling.ok:
-            return Prepared(build=build, error=f"tiling: {tiling.message}")
+        problem = _impossible(tiling) if tiling.ok else tiling.message
+        if problem is not None:
+            return Prepared(build=build, error=f"tiling: {problem}")
         if build is None:
             build = self._kernel(operator, types, tiling.tiling_key)
             if not build.ok:
@@ -307,6 +311,20 @@ class OperatorSource:
                 sandbox=self.sandbox,
             )
         return self._builds[key]
+
+
+def _impossible(tiling: TilingResult) -> str | None:
+    """Return what no launch can have; None for a result that can be used."""
+    if not 1 <= tiling.block_dim <= MAX_BLOCKS:
+        return f"{tiling.block_dim} blocks are not possible: a launch has 1 to {MAX_BLOCKS}"
+    asked = sum(tiling.workspace_sizes)
+    if min(tiling.workspace_sizes, default=0) < 0 or asked > _MOST_WORKSPACE:
+        return f"a workspace of {asked} bytes is not possible: at most {_MOST_WORKSPACE >> 30} GiB"
+    for output in tiling.outputs:
+        for shape in (output.shape, output.inferred_shape or ()):
+            if min(shape, default=0) >= 0 and math.prod(shape) > _MOST_BYTES:
+                return f"the output {output.name} is too large: shape {list(shape)}"
+    return None
 
 
 def _refusal(what: str, diagnostics: Sequence[Diagnostic]) -> str:
