@@ -5,8 +5,9 @@ Four copies keep the judge apart from the judged (trusted code writes only into 
 other process has touched):
     MADE     the user's folder, in which the set-up command has run
     SEEN     what the program gets: MADE without reference data, scripts and old results
-    JUDGED   MADE without old results, and the new files that the program left in SEEN
-The judging command runs in JUDGED. A file that was there before the program is never replaced.
+    JUDGED   MADE without old results, and the new data that the program left in SEEN
+The judging command runs in JUDGED. A file that was there before the program is never replaced, and
+no code of the program comes beside the judge's, which might import it.
 
     reference data   names with `golden`, `expected`, `wanted` or `reference` in them, and what
                      the user names with `--golden`
@@ -36,6 +37,7 @@ _GOLDEN = re.compile(
     r"golden|(?:^|[^a-z])(?:expected|wanted|references?)(?:[^a-z]|$)", re.IGNORECASE
 )
 _SCRIPTS = (".py", ".sh", ".pyc")
+_CODE = (*_SCRIPTS, ".so", ".pyd", ".pth", ".zip", ".egg")
 _RESULTS = "output"
 _INPUTS = "input"
 _SKIPPED = {".git", "build", "__pycache__"}
@@ -120,12 +122,18 @@ def show_to_judge(made: Path, seen: Path, judged: Path, golden: Golden) -> list[
             _put(file, judged / path)
     for path, file in _plain_files(seen):
         place = judged / path
-        if not os.path.lexists(place):
+        if os.path.lexists(place):
+            if not _same(file, place):
+                changed.append(str(path))
+        elif not golden.is_judges(path) and not _is_code(path):
             with suppress(FileExistsError, NotADirectoryError):  # a file has a folder's name
                 _put(file, place)
-        elif golden.is_judges(path) or not _same(file, place):
-            changed.append(str(path))
     return changed
+
+
+def _is_code(path: PurePosixPath) -> bool:
+    """Tell whether an interpreter might load the file, or read it as its settings."""
+    return bool(set(path.suffixes) & set(_CODE)) or any(part.startswith(".") for part in path.parts)
 
 
 def _plain_files(
