@@ -10,6 +10,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from npuforge import rules
+from npuforge.errors import UsageError
+from npuforge.twin.project_files import ProjectFiles
 from npuforge.verdict import Advice, Diagnostic, Race, Side, Violation
 
 if TYPE_CHECKING:
@@ -167,20 +169,26 @@ def _counts(*pairs: tuple[int, str]) -> str:
 
 
 class _Lines:
-    """Source lines, each file read once."""
+    """Lines of the project's sources, each file read once.
+
+    A source chooses the names in reports by `#line`: only sources and headers that really lie in
+    the project are shown.
+    """
 
     def __init__(self, root: Path) -> None:
         self._root = root
+        self._known = ProjectFiles.of(root)
         self._files: dict[str, list[str]] = {}
 
     def get(self, file: str | None, line: int | None) -> str | None:
         if file is None or line is None:
             return None
         if file not in self._files:
+            path = self._root / file
             try:
-                text = (self._root / file).read_text("utf-8", errors="replace")
-            except OSError:
-                text = ""
-            self._files[file] = text.splitlines()
+                text = self._known.read(path)
+            except UsageError:
+                text = b""
+            self._files[file] = text.decode("utf-8", errors="replace").splitlines()
         lines = self._files[file]
         return lines[line - 1] if 0 < line <= len(lines) and lines[line - 1].strip() else None

@@ -36,10 +36,24 @@ def _options(command: Command) -> Command:
             click.option("--soc", default="910b2", show_default=True, help="Chip to check for."),
             click.option("--entry", help="Kernel (or operator) when the source has several."),
             click.option(
+                "-I",
+                "--include",
+                "include_dirs",
+                multiple=True,
+                type=click.Path(path_type=Path),
+                help="Folder outside of PATH's own that its sources may include from.",
+            ),
+            click.option(
                 "--setup", help="Command run in a copy of a program's folder before the program."
             ),
             click.option(
                 "--verify", help="Command run after the program; status 0 means right results."
+            ),
+            click.option(
+                "--golden",
+                multiple=True,
+                metavar="PATTERN",
+                help="Files of a program that only --verify reads (besides those called golden).",
             ),
             click.option(
                 "--auto-sync/--no-auto-sync",
@@ -97,8 +111,10 @@ def _report(
     launch_file: Path | None,
     soc: str,
     entry: str | None,
+    include_dirs: tuple[Path, ...],
     setup: str | None,
     verify: str | None,
+    golden: tuple[str, ...],
     auto_sync: bool,
     json_out: str | None,
     trace: Path | None,
@@ -112,7 +128,7 @@ def _report(
     from npuforge.twin.verify import verify_program  # noqa: PLC0415
 
     chip = load_soc(soc).soc
-    source = recognise(path, entry=entry, soc=chip)
+    source = recognise(path, entry=entry, soc=chip, include_dirs=include_dirs, golden=golden)
     if isinstance(source, DirectProgram):
         _refuse_launch(source, launch_file)
         with _patience(json_out):
@@ -133,8 +149,8 @@ def _report(
         with _patience(json_out):
             report = verify_model(source, launch_file, steps=(step,), soc=chip, auto_sync=auto_sync)
     else:
-        if setup is not None or verify is not None:
-            raise UsageError("--setup and --verify are for programs with their own main")
+        if setup is not None or verify is not None or golden:
+            raise UsageError("--setup, --verify and --golden are for programs with their own main")
         if launch_file is None:
             raise UsageError(f"{path} needs --launch FILE: it does not say what to run it with")
         cases = launches.load(launch_file)

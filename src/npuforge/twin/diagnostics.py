@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Turn what gcc, clang and the linker print into diagnostics: the first error and its notes."""
+"""Turn what gcc, clang and the linker print into diagnostics: the first error and its notes.
+
+Sources choose parts of these texts, by `#line` too: names are shown, and no file is opened by them.
+"""
 
 from __future__ import annotations
 
@@ -11,26 +14,29 @@ from pathlib import Path
 
 from npuforge.verdict import Diagnostic
 
+_LONGEST = 2000  # of a message or a file's name: a source decides what they say
+_MOST = 200
 _MESSAGE = re.compile(
-    r"^(?P<file>[^\s:][^:]*):(?P<line>\d+):(?:\d+:)?\s+"
+    r"^(?P<file>[^\s:][^:]*):(?P<line>[0-9]{1,9}):(?:\d+:)?\s+"
     r"(?P<kind>fatal error|error|warning|note):\s+(?P<text>.*)$"
 )
 _TRAIL = re.compile(
-    r"^(?P<file>[^\s:][^:]*):(?P<line>\d+):(?:\d+:)?\s+(?P<text>(?:recursively )?required from.*)$"
+    r"^(?P<file>[^\s:][^:]*):(?P<line>[0-9]{1,9}):(?:\d+:)?\s+"
+    r"(?P<text>(?:recursively )?required from.*)$"
 )
-_INCLUDED = re.compile(r"^(?:In file included| +) from (?P<file>[^:]+):(?P<line>\d+)")
+_INCLUDED = re.compile(r"^(?:In file included| +) from (?P<file>[^:]+):(?P<line>[0-9]{1,9})")
 _LINKER = re.compile(
-    r"^(?:\S*ld(?:\.\w+)?: )?(?:(?P<file>[^\s:(]+):(?:(?P<line>\d+)|\(\S+\)): )?"
+    r"^(?:\S*ld(?:\.\w+)?: )?(?:(?P<file>[^\s:(]+):(?:(?P<line>[0-9]{1,9})|\(\S+\)): )?"
     r"(?:in function .*: )?(?P<text>(?:undefined reference|multiple definition).*|cannot find .*)$"
 )
 _LLD = re.compile(r"^\S*ld\.lld: error: (?P<text>.*)$")
-_LLD_PLACE = re.compile(r"^>>> (?:referenced by|defined at) (?P<file>[^\s:]+):(?P<line>\d+)")
+_LLD_PLACE = re.compile(r"^>>> (?:referenced by|defined at) (?P<file>[^\s:]+):(?P<line>[0-9]{1,9})")
 _BARE = re.compile(r"^\S*(?:g\+\+|clang\S*|cc1plus|zig)\S*: (?:fatal )?error: (?P<text>.*)$")
 
 
 def relative(file: str, roots: Sequence[tuple[Path, str]]) -> str:
     """`file` relative to the first of `roots` (folder, name to show it by) that holds it."""
-    path = Path(os.path.normpath(file))
+    path = Path(os.path.normpath(file[:_LONGEST]))
     for folder, shown in roots:
         if path.is_relative_to(folder):
             return os.path.normpath(Path(shown) / path.relative_to(folder))
@@ -59,7 +65,13 @@ def parse(log: str, roots: Sequence[tuple[Path, str]]) -> list[Diagnostic]:
         elif (included := _INCLUDED.match(line)) and not found:
             place = relative(included["file"], roots)
             led_here.append(Diagnostic(place, int(included["line"]), "note: included from here"))
-    return found or _without_place(log, roots)
+    return [_bounded(diagnostic) for diagnostic in (found or _without_place(log, roots))[:_MOST]]
+
+
+def _bounded(diagnostic: Diagnostic) -> Diagnostic:
+    if len(diagnostic.message) <= _LONGEST:
+        return diagnostic
+    return Diagnostic(diagnostic.file, diagnostic.line, f"{diagnostic.message[:_LONGEST]}...")
 
 
 def _without_place(log: str, roots: Sequence[tuple[Path, str]]) -> list[Diagnostic]:

@@ -164,7 +164,9 @@ def scalar(name: str, value: float | bool, dtype: str | DType) -> ScalarArgument
 
 def number_bytes(name: str, value: Any, dtype: DType) -> bytes:
     """`value` as the device holds a `dtype`; refuses what does not fit."""
-    if not isinstance(value, int | float | np.generic):
+    if not isinstance(value, int | float | complex | np.generic) or (
+        isinstance(value, complex) and dtype.kind != "complex"
+    ):
         raise UsageError(f"{name}: {value!r} is not a number")
     number: Any = value
     if dtype.kind in ("int", "uint"):

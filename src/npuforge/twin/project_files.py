@@ -54,9 +54,9 @@ class ProjectFiles:
 
     def holds(self, path: Path) -> bool:
         """Tell whether `path` leads to a plain file that the project may read."""
-        real = Path(os.path.realpath(path))
-        if not is_plain_file(real):
+        if not is_plain_file(path):
             return False
+        real = Path(os.path.realpath(path))
         if any(real.is_relative_to(folder) for folder in self.opened):
             return True
         return any(real.is_relative_to(root) and self._is_open(real, root) for root in self.roots)
@@ -95,7 +95,7 @@ class ProjectFiles:
         """Return the folders and files to show to a compiler."""
         found = list(self.opened)
         for root in self.roots:
-            below = [] if _is_shared(root) else self._below(root)
+            below = [] if is_shared(root) else self._below(root)
             found += below or self._beside(root)
         return found
 
@@ -140,7 +140,7 @@ def _real(folders: Iterable[Path]) -> tuple[Path, ...]:
     return tuple(Path(os.path.realpath(folder)) for folder in folders)
 
 
-def _is_shared(folder: Path) -> bool:
+def is_shared(folder: Path) -> bool:
     """Tell whether a folder is no project's own: it holds a home or is open to everybody."""
     if any(lies_within(folder, place) for place in (Path.home(), Path(tempfile.gettempdir()))):
         return True

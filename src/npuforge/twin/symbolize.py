@@ -6,15 +6,17 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from npuforge.errors import ToolchainError
-from npuforge.keys import keyless
+from npuforge.sandbox import GIB, MIB, Limits, Sandbox
+from npuforge.scratch import scratch_folder
 
-_TIMEOUT_S = 60
+_LIMITS = Limits(cpu_s=60, wall_s=60, memory_bytes=2 * GIB, processes=4, output_bytes=64 * MIB)
+_LONGEST = 1000
+_NUMBER = re.compile(r"[0-9]{1,9}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,31 +54,29 @@ def user_frame(frames: Sequence[Frame], own_roots: Sequence[Path]) -> Frame | No
 
 def _addr2line(program: str, so: Path, wanted: list[int]) -> dict[int, list[Frame]]:
     """`-a` prints each address before its pairs of lines (function, file:line)."""
-    lines = _ask([program, "-a", "-i", "-f", "-C", "-e", str(so)], wanted)
-    return _group(lines, wanted, re.compile(r"^0x[0-9a-f]+$"))
+    lines = _ask([program, "-a", "-i", "-f", "-C", "-e", str(so)], so, wanted)
+    return _group(lines, wanted, re.compile(r"^0x[0-9a-f]{1,16}$"))
 
 
 def _llvm_symbolizer(program: str, so: Path, wanted: list[int]) -> dict[int, list[Frame]]:
     command = [program, "--output-style=GNU", "--addresses", "--inlines", "--demangle"]
-    lines = _ask([*command, f"--obj={so}"], wanted)
-    return _group([line for line in lines if line], wanted, re.compile(r"^0x[0-9a-f]+$"))
+    lines = _ask([*command, f"--obj={so}"], so, wanted)
+    return _group([line for line in lines if line], wanted, re.compile(r"^0x[0-9a-f]{1,16}$"))
 
 
-def _ask(command: list[str], wanted: list[int]) -> list[str]:
-    try:
-        done = subprocess.run(
+def _ask(command: list[str], so: Path, wanted: list[int]) -> list[str]:
+    """Run the tool in the sandbox: what it parses was written by a stranger's compiler run."""
+    with scratch_folder("symbols") as scratch:
+        done = Sandbox.detect().run(
             command,
-            input="".join(f"{address:#x}\n" for address in wanted),
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=_TIMEOUT_S,
-            check=True,
-            env=keyless(),
+            scratch=scratch,
+            readable=[so],
+            limits=_LIMITS,
+            stdin="".join(f"{address:#x}\n" for address in wanted).encode(),
         )
-    except (OSError, subprocess.SubprocessError) as error:
-        raise ToolchainError(f"{Path(command[0]).name} failed: {error}") from error
-    return done.stdout.splitlines()
+    if done.killed_by is None and done.returncode != 0:
+        raise ToolchainError(f"{Path(command[0]).name} failed with status {done.returncode}")
+    return done.stdout.decode(errors="replace").splitlines()
 
 
 def _group(lines: list[str], wanted: list[int], heading: re.Pattern[str]) -> dict[int, list[Frame]]:
@@ -99,5 +99,5 @@ def _frame(function: str, place: str) -> Frame:
     file, _, line = place.split(" (", 1)[0].rpartition(":")
     if not file or file == "??":
         return Frame(function, None, None)
-    number = int(line) if line.isdigit() else 0
-    return Frame(function, os.path.normpath(file), number or None)
+    number = int(line) if _NUMBER.fullmatch(line) else 0
+    return Frame(function[:_LONGEST], os.path.normpath(file[:_LONGEST]), number or None)

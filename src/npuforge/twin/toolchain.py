@@ -520,9 +520,10 @@ def _check_source(source: Path, ours: Path, files: ProjectFiles) -> None:
 def _refused_include(diagnostic: Diagnostic, project: Path, files: ProjectFiles) -> Diagnostic:
     """Return the diagnostic; where an include was out of reach it says so, and what to do."""
     match = _NOT_FOUND.fullmatch(diagnostic.message)
-    if match is None or diagnostic.file is None:
+    if match is None:
         return diagnostic
-    reason = files.refusal(match["a"] or match["b"], (project / diagnostic.file).parent)
+    folder = project if diagnostic.file is None else (project / diagnostic.file).parent
+    reason = files.refusal(match["a"] or match["b"], folder)
     return diagnostic if reason is None else replace(diagnostic, message=reason)
 
 

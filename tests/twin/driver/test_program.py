@@ -138,7 +138,8 @@ int main(int argc, char** argv)
     return argc == 2 && host[std::atoi(argv[1])] == 1.0f ? 0 : 4;
 }
 """)
-    report = verify_program(DirectProgram.open(main), steps=("check",), arguments=["63"])
+    program = DirectProgram.open(main, include_dirs=[tmp_path / "kernel"])
+    report = verify_program(program, steps=("check",), arguments=["63"])
     assert report.verdict.diagnostics == []
     assert report.verdict.error is None
     assert report.verdict.violations == []

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from npuforge.bench.modules.project_answer import is_project
 from npuforge.bench.task import Task
+from npuforge.inputs import is_plain_file, lies_within, read_input
 from npuforge.twin.sources.model_answer import SUFFIXES
 
 _NUMBER = re.compile(r"(\d+)")
@@ -24,6 +25,7 @@ def find(answers: Path, task: Task, sample: int) -> Path | None:
     name = task.place.stem
     found = [path for suffix in SUFFIXES for path in answers.rglob(f"{name}{suffix}")]
     found += [path for path in answers.rglob(name) if path.is_dir() and project_in(path)]
+    found = [path for path in found if lies_within(answers, path)]
     # A category's folder tells tasks of one name apart, where answers are kept so.
     exact = [path for path in found if path.parent.name == task.category]
     ordered = sorted(exact or found, key=lambda path: _natural(path.relative_to(answers)))
@@ -37,16 +39,27 @@ def project_in(folder: Path) -> Path | None:
     """The project that a task's folder is, or holds as its one folder that is one."""
     if is_project(folder):
         return folder
-    held = [child for child in folder.iterdir() if child.is_dir() and is_project(child)]
+    inside = (child for child in folder.iterdir() if lies_within(folder, child))
+    held = [child for child in inside if child.is_dir() and is_project(child)]
     return held[0] if len(held) == 1 else None
 
 
 def copy(answer: Path, to: Path) -> None:
     """Keep an answer with the attempt; what a folder's links point to stays where it is."""
-    if answer.is_file():
-        shutil.copyfile(answer, to)
+    if answer.is_dir():
+        shutil.copytree(answer, to, symlinks=True, ignore=_unfit)
     else:
-        shutil.copytree(answer, to, symlinks=True, ignore=shutil.ignore_patterns(".git"))
+        to.write_bytes(read_input(answer))
+
+
+def _unfit(folder: str, names: list[str]) -> list[str]:
+    """Leave out what is no file, link or folder: reading a pipe would never end."""
+    places = {name: Path(folder) / name for name in names}
+    return [
+        name
+        for name, place in places.items()
+        if name == ".git" or not (place.is_symlink() or place.is_dir() or is_plain_file(place))
+    ]
 
 
 def _natural(path: Path) -> list[tuple[int, str]]:

@@ -16,6 +16,7 @@ from npuforge.bench.modules.calling import Call
 from npuforge.bench.modules.reference import References
 from npuforge.dtypes import HostTensor
 from npuforge.errors import NpuforgeError, UsageError
+from npuforge.inputs import is_plain_file
 from npuforge.twin import launch_file
 from npuforge.twin.execute import Mode, RunResult, execute
 from npuforge.twin.kernel import lint_violations
@@ -100,7 +101,11 @@ class ProjectAnswer:
 
 
 def _with(folder: Path, suffixes: Sequence[str]) -> list[Path]:
-    return sorted(path for path in folder.iterdir() if path.suffix in suffixes and path.is_file())
+    return sorted(
+        path
+        for path in folder.iterdir()
+        if path.suffix in suffixes and is_plain_file(path, within=folder)
+    )
 
 
 def _keep(ran: Ran, launched: RunResult) -> None:

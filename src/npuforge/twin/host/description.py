@@ -4,14 +4,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from npuforge.errors import UsageError
 from npuforge.sandbox import Sandbox
-from npuforge.twin.host import runner
+from npuforge.twin.host import messages, runner
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,74 +217,72 @@ def describe(host_so: Path, *, sandbox: Sandbox | None = None) -> OpDescription:
     answer = runner.call("describe", host_so, sandbox=sandbox)
     if answer["status"] != "ok":
         raise UsageError(f"{host_so.name}: {answer['message']}")
+    registered = messages.described(answer, host_so.name)
     return OpDescription(
-        operators=tuple(_operator(item) for item in answer["operators"]),
+        operators=tuple(_operator(item) for item in registered.operators),
         tiling_structs=tuple(
             TilingStruct(
-                registered_as=item["registered_as"],
-                name=item["struct"],
-                size=item["size"],
-                library=item["library"],
-                fields=_fields(item["fields"]),
+                registered_as=item.registered_as,
+                name=item.struct,
+                size=item.size,
+                library=item.library,
+                fields=_fields(item.fields),
             )
-            for item in answer["tiling_classes"]
+            for item in registered.tiling_classes
         ),
         templates={
             op: tuple(
-                TemplateParameter(p["name"], p["kind"], p["bits"], tuple(p["values"]))
-                for p in parameters
+                TemplateParameter(p.name, p.kind, p.bits, tuple(p.values)) for p in parameters
             )
-            for op, parameters in answer["templates"].items()
+            for op, parameters in registered.templates.items()
         },
-        log=tuple(answer["log"]),
+        log=tuple(registered.log),
     )
 
 
-def _operator(item: dict[str, Any]) -> Operator:
+def _operator(item: messages.Operator) -> Operator:
     # Dependence on values can be declared on the input or, by index, with the functions.
-    depends = set(item["value_depend"])
+    depends = set(item.value_depend)
     return Operator(
-        type=item["type"],
-        kernel=item["kernel"],
-        inputs=tuple(_parameter(p, i in depends) for i, p in enumerate(item["inputs"])),
-        outputs=tuple(_parameter(p, False) for p in item["outputs"]),
-        attrs=tuple(
-            Attribute(a["name"], a["type"], a["required"], a["default"]) for a in item["attrs"]
-        ),
-        socs=item["socs"],
-        has_tiling=item["tiling"],
-        has_infer_shape=item["infer_shape"],
-        has_infer_data_type=item["infer_data_type"],
+        type=item.type,
+        kernel=item.kernel,
+        inputs=tuple(_parameter(p, i in depends) for i, p in enumerate(item.inputs)),
+        outputs=tuple(_parameter(p, False) for p in item.outputs),
+        attrs=tuple(Attribute(a.name, a.type, a.required, a.default) for a in item.attrs),
+        socs=item.socs,
+        has_tiling=item.tiling,
+        has_infer_shape=item.infer_shape,
+        has_infer_data_type=item.infer_data_type,
     )
 
 
-def _parameter(item: dict[str, Any], depends: bool) -> Parameter:
+def _parameter(item: messages.Parameter, depends: bool) -> Parameter:
     return Parameter(
-        name=item["name"],
-        param_type=item["param_type"],
-        dtypes=tuple(item["dtypes"]),
-        formats=tuple(item["formats"]),
-        dtype_list=item["dtype_list"],
-        format_list=item["format_list"],
-        value_depend=item["value_depend"] or depends,
-        scalar=item["scalar"],
-        follow=item["follow"],
-        shape_depends_on_compute=item["shape_depends_on_compute"],
-        init_value=item["init_value"],
+        name=item.name,
+        param_type=item.param_type,
+        dtypes=tuple(item.dtypes),
+        formats=tuple(item.formats),
+        dtype_list=item.dtype_list,
+        format_list=item.format_list,
+        value_depend=item.value_depend or depends,
+        scalar=item.scalar,
+        follow=item.follow,
+        shape_depends_on_compute=item.shape_depends_on_compute,
+        init_value=item.init_value,
     )
 
 
-def _fields(items: list[dict[str, Any]]) -> tuple[Field, ...]:
+def _fields(items: Sequence[messages.Field]) -> tuple[Field, ...]:
     return tuple(
         Field(
-            type=item["type"],
-            name=item["name"],
-            offset=item["offset"],
-            size=item["size"],
-            array_length=item["array_length"],
-            is_struct=item["is_struct"],
-            is_padding=item["is_padding"],
-            members=_fields(item["members"]),
+            type=item.type,
+            name=item.name,
+            offset=item.offset,
+            size=item.size,
+            array_length=item.array_length,
+            is_struct=item.is_struct,
+            is_padding=item.is_padding,
+            members=_fields(item.members),
         )
         for item in items
     )

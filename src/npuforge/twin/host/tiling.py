@@ -224,7 +224,7 @@ def _attribute(operator: Operator, name: str, kind: str, value: Any) -> str:
         return "none"
     try:
         return f"{kind} {_value(kind, value)}"
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise UsageError(
             f"attribute {name} of {operator.type} is a {kind}, not {value!r}"
         ) from None

@@ -1,16 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads MultiKernelBench's answer formats without running them."""
+"""Reads MultiKernelBench's answer formats without running them.
+
+An answer is hostile input: sizes and numbers of sources are bounded, and every name in it is
+checked here, before it is used in a path, in C++ text or in a report.
+"""
 
 from __future__ import annotations
 
 import ast
-import json
 import re
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+import msgspec
+
 from npuforge import syntax
+from npuforge.documents import parse_json
 from npuforge.errors import UsageError
+from npuforge.inputs import MIB, read_source, read_text
+from npuforge.names import checked_name
 
 SIX = (
     "project_json_src",
@@ -20,6 +28,8 @@ SIX = (
     "python_bind_src",
     "model_src",
 )
+ANSWER_LIMIT = 4 * MIB
+_MOST_SOURCES = 256
 _FENCE = re.compile(r"```(?:python|py)?\s*\n(.*?)```", re.DOTALL)
 
 
@@ -32,7 +42,7 @@ class SixStrings:
 
     @staticmethod
     def read(path: Path) -> SixStrings:
-        text = path.read_text("utf-8", errors="replace")
+        text = read_source(path, ANSWER_LIMIT)
         if "kernel_src" not in text:
             raise UsageError(f"{path.name} is no answer: it does not define kernel_src")
         fenced = _FENCE.search(text)
@@ -40,6 +50,27 @@ class SixStrings:
         if missing := [name for name in SIX if name not in strings]:
             raise UsageError(f"{path.name} does not define {', '.join(missing)}")
         return SixStrings(strings, _operator(strings["project_json_src"], path.name))
+
+
+class _Source(msgspec.Struct):
+    path: str
+    content: str
+
+
+class _Entry(msgspec.Struct):
+    model: str
+
+
+class _Build(msgspec.Struct):
+    module_name: str | None = None
+
+
+class _Document(msgspec.Struct):
+    """What a direct-launch answer says; other keys are ignored."""
+
+    sources: list[_Source]
+    entry: _Entry
+    build: _Build = msgspec.field(default_factory=_Build)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,16 +84,21 @@ class DirectAnswer:
 
     @staticmethod
     def read(path: Path) -> DirectAnswer:
+        document = parse_json(read_text(path, ANSWER_LIMIT), path.name)
         try:
-            document = json.loads(path.read_text("utf-8"))
-            sources = {str(s["path"]): str(s["content"]) for s in document["sources"]}
-            file, _, name = str(document["entry"]["model"]).partition("::")
-        except (ValueError, KeyError, TypeError) as problem:
+            answer = msgspec.convert(document, _Document)
+        except msgspec.ValidationError as problem:
             raise UsageError(f"{path.name} is no direct-launch answer: {problem}") from None
+        if len(answer.sources) > _MOST_SOURCES:
+            raise UsageError(f"{path.name} has more than {_MOST_SOURCES} sources")
+        sources = {
+            checked_name("file", source.path, "the source path"): source.content
+            for source in answer.sources
+        }
         for place in sources:
-            parts = PurePosixPath(place)
-            if parts.is_absolute() or ".." in parts.parts:
-                raise UsageError(f"{path.name}: source path {place!r} leaves the answer")
+            if any(str(parent) in sources for parent in PurePosixPath(place).parents):
+                raise UsageError(f"{path.name}: {place!r} lies below a source")
+        file, _, name = answer.entry.model.partition("::")
         if file not in sources:
             raise UsageError(f"{path.name}: the entry {file!r} is not among its sources")
         modules = [
@@ -70,10 +106,15 @@ class DirectAnswer:
             for text in sources.values()
             if (found := re.search(r"PYBIND11_MODULE\s*\(\s*(\w+)", text))
         ]
-        wanted = document.get("build", {}).get("module_name")
         if not modules:
             raise UsageError(f"{path.name} has no PYBIND11_MODULE")
-        return DirectAnswer(sources, file, name or "ModelNew", wanted or modules[0])
+        module = answer.build.module_name or modules[0]
+        return DirectAnswer(
+            sources,
+            file,
+            checked_name("identifier", name or "ModelNew", "the model's class"),
+            checked_name("identifier", module, "the module's name"),
+        )
 
 
 def _constants(text: str, name: str) -> dict[str, str]:
@@ -91,10 +132,9 @@ def _constants(text: str, name: str) -> dict[str, str]:
             continue
         try:
             value = ast.literal_eval(_without_strip(node.value))
-        except ValueError:
+            value.encode("utf-8")
+        except (ValueError, TypeError, AttributeError, SyntaxError, RecursionError, MemoryError):
             raise UsageError(f"{name}: {target} must be a plain string") from None
-        if not isinstance(value, str):
-            raise UsageError(f"{name}: {target} must be a string")
         found[target] = value
     return found
 
@@ -113,6 +153,7 @@ def _without_strip(node: ast.expr) -> ast.expr:
 
 def _operator(text: str, name: str) -> str:
     try:
-        return str(json.loads(text)[0]["op"])
-    except (ValueError, LookupError, TypeError):
+        operator = parse_json(text, name)[0]["op"]
+    except (LookupError, TypeError):
         raise UsageError(f"{name}: project_json_src does not name an operator") from None
+    return checked_name("identifier", operator, f"{name}: the operator's name")

@@ -2,7 +2,7 @@
 """A program that launches its own kernels: built with stand-ins for the device runtime, then run.
 
 The program runs in a copy of its folder, so that relative paths (`./input/x.bin`) work and nothing
-it writes stays.
+it writes stays. A command that judges it runs in another copy (`program_folder`).
 """
 
 from __future__ import annotations
@@ -10,15 +10,16 @@ from __future__ import annotations
 import itertools
 import os
 import re
-import shutil
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from npuforge.errors import UsageError
-from npuforge.sandbox import GIB, Completed, Limits, Sandbox
+from npuforge.inputs import is_plain_file, read_source
+from npuforge.names import checked_name, checked_path
+from npuforge.sandbox import Completed, Limits, Sandbox
 from npuforge.sandbox.messages import one_line
 from npuforge.sandbox.python import interpreter
 from npuforge.sandbox.shared_folder import SharedFolder
@@ -27,8 +28,16 @@ from npuforge.soc.data import Soc, constants_text, load_soc
 from npuforge.twin import session_result
 from npuforge.twin.execute import TRACE_FILE, failure, keep_trace
 from npuforge.twin.kernel import find_entries, lint_violations, store_text
+from npuforge.twin.project_files import SOURCE_LIMIT, ProjectFiles, is_shared
 from npuforge.twin.recipes import CPP_ROOT
 from npuforge.twin.rewrite import rewrite_launches, tokens
+from npuforge.twin.sources.program_folder import (
+    Golden,
+    check_command,
+    copy_folder,
+    show_to_judge,
+    show_to_program,
+)
 from npuforge.twin.timing.report import TimingReport, build_report
 from npuforge.twin.toolchain import BuildResult, Toolchain
 from npuforge.verdict import Advice, Race, Violation
@@ -36,9 +45,6 @@ from npuforge.verdict import Advice, Race, Violation
 SUFFIXES = (".cpp", ".cc", ".cxx", ".asc")
 _LAUNCH_WORDS = {"ICPU_RUN_KF", "ACLRT_LAUNCH_KERNEL"}
 _GENERATED = re.compile(r'#\s*include\s*["<]aclrtlaunch_(\w+)\.h[">]')
-_INCLUDED = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"', re.MULTILINE)
-_MAX_COPY = 2 * GIB
-_SKIPPED = {".git", "build", "__pycache__"}
 _LIMITS = Limits(processes=8)
 _SETUP_LIMITS = Limits(cpu_s=300, wall_s=300, processes=64)
 
@@ -62,19 +68,25 @@ class ProgramRun:
 class DirectProgram:
     """`main` has the program's main function; `others` launch kernels for it or are part of them.
 
-    `defines` are preprocessor names that the program's own build would set.
+    `defines` are preprocessor names that the program's own build would set, `include_dirs` folders
+    outside of its own that its sources may include from, `golden` patterns of files for the judge
+    alone.
     """
 
     main: Path
     others: tuple[Path, ...] = ()
     defines: Mapping[str, str | None] = field(default_factory=dict)
+    include_dirs: Sequence[Path] = ()
+    golden: Sequence[str] = ()
     toolchain: Toolchain | None = None
     sandbox: Sandbox | None = None
 
     @staticmethod
-    def open(path: Path) -> DirectProgram:
+    def open(
+        path: Path, *, include_dirs: Sequence[Path] = (), golden: Sequence[str] = ()
+    ) -> DirectProgram:
         """The program at `path`: its main source, or a folder with exactly one."""
-        start = Path(os.path.abspath(path))
+        start = Path(os.path.realpath(path))
         if start.is_dir():
             found = [source for source in _sources(start) if has_main(source)]
             if len(found) != 1:
@@ -89,7 +101,8 @@ class DirectProgram:
             and not has_main(source)
             and (launches_kernels(source) or _is_device_unit(source, sources))
         ]
-        return DirectProgram(start, tuple(others))
+        folders = tuple(Path(os.path.abspath(folder)) for folder in include_dirs)
+        return DirectProgram(start, tuple(others), include_dirs=folders, golden=tuple(golden))
 
     @property
     def name(self) -> str:
@@ -99,9 +112,19 @@ class DirectProgram:
     def root(self) -> Path:
         return self.main.parent
 
+    @property
+    def files(self) -> ProjectFiles:
+        """The files that the sources may include."""
+        return ProjectFiles.of(self.root, opened=self.include_dirs, closed=self.golden)
+
     def lint(self) -> list[Violation]:
         """Broken rules the sources' text shows."""
-        return lint_violations([self.main, *self.others], self.root)
+        return lint_violations(
+            [self.main, *self.others],
+            self.root,
+            include_dirs=self.include_dirs,
+            files=self.files,
+        )
 
     def build(self) -> BuildResult:
         """Compile the rewritten sources; messages name the originals and their lines."""
@@ -112,10 +135,13 @@ class DirectProgram:
             units,
             kind="direct",
             name=re.sub(r"[^\w.+-]", "_", self.name),
-            include_dirs=[*generated, self.root, *self._outside(), CPP_ROOT / "host"],
+            include_dirs=[*generated, self.root, *self.include_dirs, CPP_ROOT / "host"],
             defines=self.defines,
             prelude='#include "npu/direct.h"\n',
             root=self.root,
+            files=ProjectFiles.of(
+                self.root, opened=[*generated, *self.include_dirs], closed=self.golden
+            ),
             sandbox=self.sandbox,
         )
 
@@ -135,21 +161,23 @@ class DirectProgram:
         """Run the program once, in a copy of its folder.
 
         `setup` is a command run there before; `verify` one run after it whose exit status says
-        whether the results are right.
+        whether the results are right. It runs in a copy that the program has not touched, with the
+        files that the program made; the program gets neither reference data nor scripts.
         """
         if build.path is None:
             raise UsageError(f"{self.name} did not compile; it cannot run")
         chip = soc if isinstance(soc, Soc) else load_soc(soc)
         tools, sandbox = self.toolchain or Toolchain.find(), self.sandbox or Sandbox.detect()
         bounds = limits or _LIMITS
-        with scratch_folder("direct") as folder:
+        with scratch_folder("direct") as folder, scratch_folder("judge") as judges:
             scratch = Path(os.path.realpath(folder))
             work = scratch / "work"
-            _copy(self.root, work)
-            if setup is not None:
-                prepared = _shell(setup, scratch, work, sandbox)
-                if prepared.returncode != 0:
-                    raise UsageError(f"the set-up command failed: {_reason(prepared)}")
+            golden = None
+            if verify is not None:
+                golden = Golden(tuple(self.golden))
+                check_command(verify, self.root, golden)
+            made = self._made(judges, setup, sandbox)
+            show_to_program(made, work, golden)
             with SharedFolder(scratch) as shared:
                 shared.write("constants.txt", constants_text(chip).encode())
                 done = sandbox.run(
@@ -167,11 +195,29 @@ class DirectProgram:
                     },
                 )
                 outcome = self._collect(shared, done, build.path, chip, bounds, trace)
-            if verify is None or outcome.error is not None:
+            if verify is None or golden is None or outcome.error is not None:
                 return outcome
-            judged = _shell(verify, scratch, work, sandbox)
+            place = Path(os.path.realpath(judges)) / "judged"
+            changed = show_to_judge(made, work, place, golden)
+            judged = _shell(verify, place, place, sandbox)
             said = (judged.stdout + judged.stderr).decode(errors="replace")
+            if changed:
+                said += f"changed by the program, judged as before: {', '.join(changed[:10])}\n"
             return replace(outcome, correct=judged.returncode == 0, printed=outcome.printed + said)
+
+    def _made(self, judges: Path, setup: str | None, sandbox: Sandbox) -> Path:
+        """Copy the program's folder and run the set-up command in the copy."""
+        made = Path(os.path.realpath(judges)) / "made"
+        if is_shared(self.root):
+            raise UsageError(
+                f"{self.root} is no program's own; put the program in a folder of its own"
+            )
+        copy_folder(self.root, made)
+        if setup is not None:
+            prepared = _shell(setup, made, made, sandbox)
+            if prepared.returncode != 0:
+                raise UsageError(f"the set-up command failed: {_reason(prepared)}")
+        return made
 
     def _collect(
         self,
@@ -205,19 +251,12 @@ class DirectProgram:
             error=error,
         )
 
-    def _outside(self) -> list[Path]:
-        """Folders beside the program's own that its sources include files from."""
-        included = {
-            (self.root / name).resolve().parent
-            for source in (self.main, *self.others)
-            for name in _INCLUDED.findall(source.read_text("utf-8", errors="replace"))
-            if name.startswith("..") and (self.root / name).is_file()
-        }
-        return sorted(included)
+    def _text(self, source: Path) -> str:
+        return self.files.read(source).decode("utf-8", errors="replace")
 
     def _unit(self, source: Path, tools: Toolchain) -> Path:
-        text = source.read_text("utf-8", errors="replace")
-        shown = os.path.relpath(source, self.root)
+        text = self._text(source)
+        shown = checked_path(source.relative_to(self.root))
         rewritten = rewrite_launches(text, shown)
         stored = f'#line 1 "{shown}"\n{rewritten}'
         return store_text(stored, tools, f"{source.stem}.cpp")
@@ -228,12 +267,11 @@ class DirectProgram:
         The header includes the kernel's source: its parameters' types are then simply known.
         """
         folders: list[Path] = []
-        text = "".join(
-            source.read_text("utf-8", errors="replace") for source in (self.main, *self.others)
-        )
+        text = "".join(self._text(source) for source in (self.main, *self.others))
         for kernel in dict.fromkeys(_GENERATED.findall(text)):
+            checked_name("identifier", kernel, "the included launcher's kernel")
             source = self._kernel_source(kernel)
-            shown = os.path.relpath(source, self.root)
+            shown = checked_path(source.relative_to(self.root))
             header = (
                 f'#pragma once\n#include "{shown}"\n#include "acl/acl.h"\n'
                 "#ifndef ACLRT_LAUNCH_KERNEL\n"
@@ -248,7 +286,9 @@ class DirectProgram:
 
     def _kernel_source(self, kernel: str) -> Path:
         for source in _sources(self.root):
-            if source != self.main and kernel in {e.name for e in find_entries(source)}:
+            if source != self.main and kernel in {
+                entry.name for entry in find_entries(source, self.include_dirs, self.files)
+            }:
                 return source
         raise UsageError(f"no source in {self.root} defines the kernel {kernel}")
 
@@ -268,7 +308,7 @@ def total(timings: Sequence[TimingReport]) -> dict[str, Any]:
 
 def has_main(source: Path) -> bool:
     """Whether the source defines `main` and launches kernels."""
-    found = tokens(source.read_text("utf-8", errors="replace"))
+    found = tokens(_content(source))
     main = any(
         token.text == "main" and following.text == "("
         for token, following in itertools.pairwise(found)
@@ -278,14 +318,14 @@ def has_main(source: Path) -> bool:
 
 def launches_kernels(source: Path) -> bool:
     """Whether a launch stands in the source."""
-    return _launches(tokens(source.read_text("utf-8", errors="replace")))
+    return _launches(tokens(_content(source)))
 
 
 def _is_device_unit(source: Path, sources: Sequence[Path]) -> bool:
     """A source of its own for the device compiler: functions that other sources only declare."""
     included = re.compile(rf'#\s*include\s*"(?:[^"]*/)?{re.escape(source.name)}"')
     return source.suffix == ".asc" and not any(
-        included.search(other.read_text("utf-8", errors="replace")) for other in sources
+        included.search(_content(other)) for other in sources
     )
 
 
@@ -295,39 +335,20 @@ def _launches(found: Sequence[Any]) -> bool:
 
 def _calls_launcher(source: Path) -> bool:
     """A main that uses the device runtime and leaves launching to another file."""
-    return re.search(r'#\s*include\s*["<]acl/acl', source.read_text("utf-8", "replace")) is not None
+    return re.search(r'#\s*include\s*["<]acl/acl', _content(source)) is not None
+
+
+def _content(source: Path) -> str:
+    return read_source(source, SOURCE_LIMIT)
 
 
 def _sources(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.iterdir() if path.suffix in SUFFIXES)
-
-
-def _copy(folder: Path, target: Path) -> None:
-    """The folder without builds and hidden entries; folders the samples expect exist after it."""
-    size = 0
-    for path, relative in _walk(folder):
-        place = target / relative
-        if path.is_symlink():
-            continue
-        if path.is_dir():
-            place.mkdir(parents=True, exist_ok=True)
-            continue
-        size += path.stat().st_size
-        if size > _MAX_COPY:
-            raise UsageError(f"{folder} is over 2 GiB; put the program in a folder of its own")
-        place.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(path, place)
-    for name in ("input", "output"):
-        (target / name).mkdir(parents=True, exist_ok=True)
-
-
-def _walk(folder: Path) -> Iterator[tuple[Path, Path]]:
-    for place, folders, files in os.walk(folder):
-        folders[:] = [n for n in folders if n not in _SKIPPED and not n.startswith(".")]
-        for name in (*folders, *files):
-            path = Path(place) / name
-            if path.is_dir() or path.is_file():
-                yield path, path.relative_to(folder)
+    """Sources in a folder; a link that leads out of it is not among them."""
+    return sorted(
+        path
+        for path in folder.iterdir()
+        if path.suffix in SUFFIXES and is_plain_file(path, within=folder)
+    )
 
 
 def _shell(command: str, scratch: Path, work: Path, sandbox: Sandbox) -> Completed:

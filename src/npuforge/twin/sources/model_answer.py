@@ -10,11 +10,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from npuforge.errors import UsageError
+from npuforge.inputs import read_source
+from npuforge.names import is_name
 from npuforge.sandbox import Sandbox
 from npuforge.scratch import new_folder, remove
 from npuforge.twin.kernel import lint_violations
 from npuforge.twin.rewrite import rewrite_launches
-from npuforge.twin.sources.answer_text import DirectAnswer, SixStrings
+from npuforge.twin.sources.answer_text import ANSWER_LIMIT, DirectAnswer, SixStrings
 from npuforge.twin.sources.operator import OperatorSource
 from npuforge.twin.toolchain import BuildResult, Toolchain
 from npuforge.twin.torchbind.extension import build_extension
@@ -81,7 +83,7 @@ class ModelAnswer:
         kernels = [
             path
             for path in sorted(self.root.rglob("*.cpp"))
-            if "__global__" in path.read_text("utf-8", errors="replace")
+            if "__global__" in read_source(path, ANSWER_LIMIT, within=self.root)
         ]
         return lint_violations(kernels, self.root) if kernels else []
 
@@ -115,7 +117,7 @@ def _stem(operator: str, host: str) -> str:
     """What the suite calls the files: it makes the operator's name from theirs, which cannot be
     undone for `pooling_1d`; the header that the host code includes says it."""
     for found in re.findall(r'#include\s+"(\w+)_tiling\.h"', host):
-        if str(found).replace("_", "").lower() == operator.lower():
+        if str(found).replace("_", "").lower() == operator.lower() and is_name("identifier", found):
             return str(found)
     return _snake(operator)
 
@@ -145,6 +147,7 @@ def _folders(root: Path) -> Sequence[Path]:
 
 
 def _write(path: Path, text: str) -> Path:
+    """Write a file of the answer; its name was checked when the answer was read."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, "utf-8")
     return path

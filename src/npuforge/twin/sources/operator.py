@@ -7,6 +7,7 @@ result = operator.launch({"x": x, "y": y}, attrs={"alpha": 2.0})
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -33,6 +34,7 @@ from npuforge.twin.host import (
 )
 from npuforge.twin.kernel import Kernel, KernelBuild, find_entries
 from npuforge.twin.launch import (
+    MAX_BLOCKS,
     AbsentArgument,
     AliasArgument,
     Argument,
@@ -51,6 +53,8 @@ from npuforge.verdict import Diagnostic
 
 # What the framework itself needs at the start of a kernel's workspace.
 SYSTEM_WORKSPACE = 16 << 20
+_MOST_BYTES = 8 << 30  # of all outputs of a call
+_MOST_WORKSPACE = 64 << 30
 _UNKNOWN_TYPE = "DT_UNDEFINED"  # what inference leaves for an output it says nothing about
 _HOST_NAMES = {"float32": "DT_FLOAT", "bfloat16": "DT_BF16", "float64": "DT_DOUBLE"}
 
@@ -89,10 +93,17 @@ class OperatorSource:
 
     @staticmethod
     def open(
-        path: Path, *, operator: str | None = None, soc: str | Soc = "910b2"
+        path: Path,
+        *,
+        operator: str | None = None,
+        soc: str | Soc = "910b2",
+        include_dirs: Sequence[Path] = (),
     ) -> OperatorSource:
-        """The operator in the project at `path`; `operator` chooses one of several."""
-        return OperatorSource(OperatorProject.open(path), operator, soc)
+        """The operator in the project at `path`; `operator` chooses one of several.
+
+        `include_dirs` are folders outside that its sources may include from.
+        """
+        return OperatorSource(OperatorProject.open(path, include_dirs), operator, soc)
 
     @property
     def name(self) -> str:
@@ -221,8 +232,9 @@ class OperatorSource:
         if build is not None and not build.ok:
             return Prepared(build=build, diagnostics=build.diagnostics)
         tiling = self._tiling(operator, inputs, attrs, outputs)
-        if not tiling.ok:
-            return Prepared(build=build, error=f"tiling: {tiling.message}")
+        problem = _impossible(tiling) if tiling.ok else tiling.message
+        if problem is not None:
+            return Prepared(build=build, error=f"tiling: {problem}")
         if build is None:
             build = self._kernel(operator, types, tiling.tiling_key)
             if not build.ok:
@@ -231,6 +243,8 @@ class OperatorSource:
             name: [_with_content(tensor, initial.get(tensor.name)) for tensor in tensors]
             for name, tensors in _outputs(operator, tiling, types, outputs).items()
         }
+        if sum(tensor.nbytes for tensors in made.values() for tensor in tensors) > _MOST_BYTES:
+            return Prepared(build=build, error="the outputs are too large for the device's memory")
         launch = Launch(
             tiling.block_dim, _arguments(operator, inputs, made, tiling, build), tiling.tiling_key
         )
@@ -279,7 +293,8 @@ class OperatorSource:
         if key not in self._builds:
             source = self.project.kernel_source(operator)
             entry = self.project.kernel_entry(operator)
-            names = [found.name for found in find_entries(source, self.project.include_dirs)]
+            files = self.project.files
+            names = [entry.name for entry in find_entries(source, self.project.include_dirs, files)]
             if entry not in names and len(names) == 1:
                 entry = names[0]
             if template_key is not None:
@@ -291,10 +306,25 @@ class OperatorSource:
                 prelude=kernel_prelude(self.description(), operator.type, types),
                 include_dirs=self.project.include_dirs,
                 root=self.project.root,
+                files=files,
                 toolchain=self.toolchain,
                 sandbox=self.sandbox,
             )
         return self._builds[key]
+
+
+def _impossible(tiling: TilingResult) -> str | None:
+    """Return what no launch can have; None for a result that can be used."""
+    if not 1 <= tiling.block_dim <= MAX_BLOCKS:
+        return f"{tiling.block_dim} blocks are not possible: a launch has 1 to {MAX_BLOCKS}"
+    asked = sum(tiling.workspace_sizes)
+    if min(tiling.workspace_sizes, default=0) < 0 or asked > _MOST_WORKSPACE:
+        return f"a workspace of {asked} bytes is not possible: at most {_MOST_WORKSPACE >> 30} GiB"
+    for output in tiling.outputs:
+        for shape in (output.shape, output.inferred_shape or ()):
+            if min(shape, default=0) >= 0 and math.prod(shape) > _MOST_BYTES:
+                return f"the output {output.name} is too large: shape {list(shape)}"
+    return None
 
 
 def _refusal(what: str, diagnostics: Sequence[Diagnostic]) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from npuforge.sandbox import Sandbox
+from npuforge.twin.project_files import ProjectFiles
 from npuforge.twin.toolchain import BuildResult, Toolchain
 
 
@@ -29,13 +30,16 @@ def build_extension(
     defines = {"TORCH_EXTENSION_NAME": name}
     if launches:
         defines["NPUFORGE_DIRECT_EXTENSION"] = "1"
+    python = Path(sysconfig.get_paths()["include"])
+    folder = root or sources[0].parent
     return (toolchain or Toolchain.find()).compile(
         sources,
         kind="direct_extension" if launches else "extension",
         name=name,
-        include_dirs=[*include_dirs, Path(sysconfig.get_paths()["include"])],
+        include_dirs=[*include_dirs, python],
         defines=defines,
         prelude='#include "npu/direct.h"\n' if launches else None,
-        root=root,
+        root=folder,
+        files=ProjectFiles.of(folder, opened=[python] if python.is_dir() else []),
         sandbox=sandbox,
     )
