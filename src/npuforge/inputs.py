@@ -53,9 +53,9 @@ def read_text(path: Path, limit: int = TEXT_LIMIT, *, within: Path | None = None
         raise UsageError(f"{_shown(path)} is not text in UTF-8") from None
 
 
-def read_source(path: Path, *, within: Path | None = None) -> str:
+def read_source(path: Path, limit: int = TEXT_LIMIT, *, within: Path | None = None) -> str:
     """Return a source's text; bytes that are not UTF-8 become replacement characters."""
-    return read_input(path, within=within).decode("utf-8", errors="replace")
+    return read_input(path, limit, within=within).decode("utf-8", errors="replace")
 
 
 def is_plain_file(path: Path, *, within: Path | None = None) -> bool:
