@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import NoReturn
@@ -19,6 +19,15 @@ class Terminated(KeyboardInterrupt):
     def __init__(self, number: int) -> None:
         super().__init__(signal.Signals(number).name)
         self.exit_status = 128 + number
+
+
+def run_process(main: Callable[[], int]) -> int:
+    """Run a worker process's main function; a signal ends it with the signal's status."""
+    try:
+        with ended_by_signals():
+            return main()
+    except Terminated as end:
+        return end.exit_status
 
 
 @contextmanager

@@ -138,6 +138,8 @@ def _explained(folder: Path) -> Iterator[None]:
     """A damaged file, a full disk or a folder that takes no writes is one line."""
     try:
         yield
+    except (sqlite3.IntegrityError, sqlite3.ProgrammingError):
+        raise  # ours
     except sqlite3.Error as error:
         raise UsageError(f"{folder}: the results cannot be read or written: {error}") from None
 

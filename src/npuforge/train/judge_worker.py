@@ -14,6 +14,7 @@ from typing import IO
 
 import msgspec
 
+from npuforge.interruption import run_process
 from npuforge.train.rewards import Judge, Outcome, Question, Verdict
 
 
@@ -56,4 +57,4 @@ def _say(out: IO[bytes], line: bytes) -> None:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main(sys.argv[1]))
+    raise SystemExit(run_process(lambda: main(sys.argv[1])))
