@@ -107,7 +107,7 @@ def ray_workers() -> list[tuple[int, str]]:
     for folder in Path("/proc").glob("[0-9]*"):
         with suppress(OSError, ValueError, IndexError):
             words = (folder / "cmdline").read_bytes().split(b"\0")
-            if b"npuforge.bench.worker" in words:
+            if b"npuforge.bench.worker_process" in words:
                 job = json.loads(Path(os.fsdecode(words[3])).read_bytes())
                 parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
                 name = Path(f"/proc/{parent}/cmdline").read_bytes()

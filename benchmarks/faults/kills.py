@@ -254,7 +254,9 @@ class Sweep:
         export = [*_PROGRAM, "knowledge", "export", str(entries)]
         subprocess.run(export, check=True, stdout=subprocess.DEVNULL, env=environment)
         for name, file in zip(("one.md", "two.md"), sorted(entries.glob("*.md")), strict=False):
-            text = file.read_text("utf-8").replace(file.stem, f"new-{file.stem}")
+            # Under a name of its own, or the store has it from the beginning.
+            known, new = f'id = "{file.stem}"', f'id = "{Path(name).stem}"'
+            text = file.read_text("utf-8").replace(known, new, 1)
             (self._inputs / name).write_text(text, "utf-8")
         build = "from npuforge.twin.toolchain import Toolchain; Toolchain.find().runtime()"
         subprocess.run([sys.executable, "-c", build], check=True, env=environment)

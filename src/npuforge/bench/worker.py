@@ -1,17 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One attempt in a process of its own: `python -m npuforge.bench.worker JOB.json`.
-
-The attempt is left as `attempt.json` in the job's folder. Whoever started this process holds its
-standard input open: when that ends, so does this process with everything it started, and nothing
-goes on behind the back of a run that was killed.
-"""
+"""One attempt, made in a process of its own (`worker_process.py`)."""
 
 from __future__ import annotations
 
-import os
-import signal
-import sys
-import threading
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -67,22 +58,8 @@ def _task(suite: Suite, name: str) -> Task:
     raise UsageError(f"the checkout has no task {name} on this machine")
 
 
-def _end_with_parent() -> None:
-    def wait() -> None:
-        while os.read(0, 1):  # nobody writes: it ends with the parent
-            pass
-        os.killpg(0, signal.SIGKILL)
-
-    threading.Thread(target=wait, daemon=True).start()
-
-
-def main() -> int:
-    _end_with_parent()
-    job = decode(Path(sys.argv[1]).read_bytes(), Job)
+def make(file: Path) -> None:
+    """Make the attempt of a job's file; it is left as `attempt.json` in the job's folder."""
+    job = decode(file.read_bytes(), Job)
     permit(job.settings.isolation)
     write_whole(job.place / ATTEMPT, attempt(job).to_json())
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import threading
 from types import TracebackType
 
 from rich.console import Console
@@ -32,7 +31,6 @@ class BenchProgress:
         self._passed = sum(attempt.passed for attempt in done)
         self._ended = len(done)
         self._running: dict[str, None] = {}
-        self._guard = threading.Lock()  # attempts start in threads of their own
         self._bar = Progress(
             BarColumn(),
             MofNCompleteColumn(),
@@ -57,18 +55,16 @@ class BenchProgress:
         self._bar.stop()
 
     def started(self, job: Job) -> None:
-        with self._guard:
-            self._running[job.task.name] = None
-            self._show()
+        self._running[job.task.name] = None
+        self._show()
 
     def ended(self, attempt: Attempt) -> None:
-        with self._guard:
-            self._running.pop(attempt.task, None)
-            self._ended += 1
-            self._passed += attempt.passed
-            self._out.print(line(attempt))
-            self._bar.advance(self._row)
-            self._show()
+        self._running.pop(attempt.task, None)
+        self._ended += 1
+        self._passed += attempt.passed
+        self._out.print(line(attempt))
+        self._bar.advance(self._row)
+        self._show()
 
     def _show(self) -> None:
         share = f"{self._passed / self._ended:.0%}" if self._ended else "-"

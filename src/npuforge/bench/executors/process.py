@@ -23,7 +23,7 @@ from npuforge.sandbox.python import NO_DEVICES
 from npuforge.scratch import scratch_folder
 
 LOG = "log.txt"
-_COMMAND = (sys.executable, "-m", "npuforge.bench.worker")
+_COMMAND = (sys.executable, "-m", "npuforge.bench.worker_process")
 
 
 class Child:
