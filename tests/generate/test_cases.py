@@ -107,8 +107,12 @@ def split_graph(rows: int, cols: int, parts: int) -> Graph:
     split = TensorType(
         (rows, cols // parts, parts), "float32", ("s0", f"(s1//{parts})", f"(s1//((s1//{parts})))")
     )
-    extents = [Extent("s0", rows), Extent(f"(s1//{parts})", cols // parts), parts]
-    node = Node("y", "aten.view.default", [Ref("x"), extents], {}, [split])
+    extents: list[Extent | int] = [
+        Extent("s0", rows),
+        Extent(f"(s1//{parts})", cols // parts),
+        parts,
+    ]
+    node = Node("y", "aten.view.default", [Ref("x"), [*extents]], {}, [split])
     symbols = [Symbol("s0", "x", 0, rows, 2), Symbol("s1", "x", 1, cols, 2 * parts)]
     return Graph("split", [Source("x", kind, "input", 0)], [node], [Result("y")], symbols)
 
