@@ -30,7 +30,7 @@ BINDINGS = {
     "parallel": (_with("#pragma omp parallel for\n    for (;;) {}"), "host-compute"),
     "kept": (_with(before="static std::unordered_map<void*, at::Tensor> results;"), "cached"),
     "handler": (_with("try { throw 1; } catch (...) { y = x; }"), "fallback"),
-    "file": (_with('std::ifstream file("outputs0.pt");'), "harness"),
+    "file": (_with('std::ifstream file("outputs0.tensors");'), "harness"),
     "environment": (_with('const char* mode = getenv("NPUFORGE_MODE");'), "harness"),
     "library": (_with('void* handle = dlopen("libc.so", 1);'), "harness"),
     "clock": (_with("auto now = std::chrono::steady_clock::now();"), "clock"),

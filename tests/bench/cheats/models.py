@@ -64,7 +64,7 @@ atexit.register(lambda: pathlib.Path("record.json").write_text(own))
 """
 _LATE_RESULTS = """
 import atexit, pathlib
-atexit.register(lambda: pathlib.Path("outputs0.pt").write_bytes(b""))
+atexit.register(lambda: pathlib.Path("outputs0.tensors").write_bytes(b""))
 """
 _PATCHES = """
 import gc, inspect, threading, time
@@ -331,13 +331,13 @@ CHEATS = [
     _cheat(
         "results written",
         PYGPUBENCH,
-        _forward("open('outputs0.pt', 'w')", "return ops.scale(x)"),
+        _forward("open('outputs0.tensors', 'w')", "return ops.scale(x)"),
         "harness",
     ),
     _cheat(
         "early end",
         PYGPUBENCH,
-        _forward("torch.save([x + x], 'outputs0.pt')", "os._exit(0)", before="import os"),
+        _forward("torch.save([x + x], 'outputs0.tensors')", "os._exit(0)", before="import os"),
         "harness torch-compute",
         "forged-record",
         alone=True,
@@ -382,7 +382,7 @@ CHEATS = [
             "exec('y = 1')",
             "threading.Thread(target=int).start()",
             "torch.load('inputs1.pt')",
-            "open('outputs0.pt', 'w')",
+            "open('outputs0.tensors', 'w')",
             "return ops.scale(x)",
             before=_PATCHES,
         ),

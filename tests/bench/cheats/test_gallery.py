@@ -24,6 +24,7 @@ from tests.bench.cheats.subject import (
 from tests.twin.answers.test_model_answer import KERNEL
 
 from npuforge.bench.cheats import KINDS, inspect, judge
+from npuforge.sandbox.shared_folder import SharedFolder
 from npuforge.twin.sources.model_answer import ModelAnswer
 from npuforge.twin.torchbind import conduct
 from npuforge.twin.torchbind.candidate import CandidateResult
@@ -146,13 +147,15 @@ def test_results_that_were_changed_later(tmp_path: Path) -> None:
     body = msgspec.json.encode(Record(forwards=[], launches=0, files=["0" * 64])).decode()
     seal = hmac.digest(b"secret", body.encode(), "sha256").hex()
     (tmp_path / "record.json").write_text(json.dumps({"body": body, "seal": seal}))
-    (tmp_path / "outputs0.pt").write_bytes(b"something else")
-    record, forged = conduct.read(tmp_path, b"secret")
-    assert record is not None
-    assert forged == "outputs0 are not those that the worker saved"
-    record, forged = conduct.read(tmp_path, b"another secret")
-    assert record is None
-    assert forged == "the record is not the worker's"
+    (tmp_path / "outputs0.tensors").write_bytes(b"something else")
+    with SharedFolder(tmp_path) as folder:
+        told = conduct.read(folder, b"secret", 1 << 20)
+        assert told.record is not None
+        assert told.outputs == []
+        assert told.forged == "outputs0 are not those that the worker saved"
+        told = conduct.read(folder, b"another secret", 1 << 20)
+    assert told.record is None
+    assert told.forged == "the record is not the worker's"
 
 
 def test_kinds_are_all_shown() -> None:
