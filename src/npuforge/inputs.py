@@ -32,7 +32,7 @@ def read_input(path: Path, limit: int = TEXT_LIMIT, *, within: Path | None = Non
     Raise `UsageError` with the reason for anything else. If `within` is given, the file must lie in
     that folder or below it after all links are followed.
     """
-    shown = _shown(path)
+    shown = shown_path(path)
     try:
         handle = os.open(path, _FLAGS) if within is None else _open_below(within, path)
     except (OSError, ValueError) as error:
@@ -50,7 +50,7 @@ def read_text(path: Path, limit: int = TEXT_LIMIT, *, within: Path | None = None
     try:
         return read_input(path, limit, within=within).decode("utf-8")
     except UnicodeDecodeError:
-        raise UsageError(f"{_shown(path)} is not text in UTF-8") from None
+        raise UsageError(f"{shown_path(path)} is not text in UTF-8") from None
 
 
 def read_source(path: Path, limit: int = TEXT_LIMIT, *, within: Path | None = None) -> str:
@@ -107,7 +107,8 @@ def _content(handle: int, shown: str, limit: int) -> bytes:
     return b"".join(parts)
 
 
-def _shown(path: Path) -> str:
+def shown_path(path: Path) -> str:
+    """Return the path for a message: printable, on one line, of bounded length."""
     text = str(path)
     shown = text if text.isprintable() else repr(text)
     return shown if len(shown) <= 300 else f"{shown[:140]}...{shown[-140:]}"

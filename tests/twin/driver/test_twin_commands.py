@@ -84,7 +84,7 @@ def test_violation_shows_its_line(
         (["check", "{kernels}/add.cpp", "--soc", "310p"], "unknown chip '310p'"),
         (
             ["run", "{kernels}/add.cpp", "--launch", "no.toml"],
-            "cannot read the launch file no.toml",
+            "cannot read no.toml",
         ),
         (["run", "{kernels}/direct_add.cpp", "--launch", "x"], "has its own main"),
         (

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 import tree_sitter_cpp
 from tree_sitter import Language, Node, Parser
 
@@ -25,6 +26,11 @@ from npuforge.twin.project_files import ProjectFiles
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+_MOST_OPEN = 2000
+_LONGEST_EXPRESSION = 16_000
+_STEPS = np.zeros(256, np.int8)
+_STEPS[[ord(bracket) for bracket in "([{"]] = 1
+_STEPS[[ord(bracket) for bracket in ")]}"]] = -1
 _MOST_FILES = 2000
 _DEEPEST = 100
 
@@ -148,6 +154,8 @@ class _Reader:
         seen = visible(text, self.program.macros, lambda path: self._include(path, folder))
         self._depth -= 1
         plain, marks = _plain_cpp(seen, self.program.macros)
+        if _is_deep(plain):
+            raise UsageError(f"{name} is nested too deeply to be understood")
         root = self._parser.parse(plain).root_node
         self.program.files.append(SourceFile(name, plain, root, marks))
 
@@ -163,6 +171,21 @@ class _Reader:
                 return
         if not _TOOLKIT_HEADER.fullmatch(path):
             self.program.complete = False
+
+
+def _is_deep(text: bytes) -> bool:
+    """Tell whether a syntax tree of the text may be so deep that searching it takes minutes.
+
+    Depth comes from open brackets, or from one expression: a text between two of `;{},`.
+    """
+    octets = np.frombuffer(text, np.uint8)
+    steps = _STEPS[octets]
+    if np.cumsum(steps, dtype=np.int64).max(initial=0) > _MOST_OPEN:
+        return True
+    visible_octets = octets[octets > ord(" ")]
+    ends = np.flatnonzero(np.isin(visible_octets, np.frombuffer(b";{},", np.uint8)))
+    edges = np.concatenate([[0], ends, [visible_octets.size]])
+    return bool(np.diff(edges).max(initial=0) > _LONGEST_EXPRESSION)
 
 
 def _plain_cpp(text: bytes, macros: Macros) -> tuple[bytes, list[tuple[int, str]]]:

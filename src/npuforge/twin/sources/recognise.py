@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from npuforge.errors import UsageError
-from npuforge.inputs import is_plain_file
-from npuforge.names import shown
+from npuforge.inputs import is_plain_file, shown_path
 from npuforge.twin.sources.direct import SUFFIXES, DirectProgram, has_main
 from npuforge.twin.sources.kernel_file import KernelFile
 from npuforge.twin.sources.model_answer import SUFFIXES as ANSWER_SUFFIXES
@@ -36,7 +35,7 @@ def recognise(
     a file is such a program's main source, a kernel, or an answer of MultiKernelBench.
     """
     if not os.path.exists(path):
-        raise UsageError(f"no such file or folder: {shown(str(path))}")
+        raise UsageError(f"no such file or folder: {shown_path(path)}")
     if path.is_dir():
         if _is_project(path):
             return OperatorSource.open(path, operator=entry, soc=soc, include_dirs=include_dirs)
@@ -46,7 +45,7 @@ def recognise(
             f"{path} is neither an operator project (op_host, op_kernel) nor a program's folder"
         )
     if not is_plain_file(path):
-        raise UsageError(f"{path} is not a plain file")
+        raise UsageError(f"{shown_path(path)} is not a plain file")
     if path.suffix in ANSWER_SUFFIXES:
         return ModelAnswer.open(path, soc=soc)
     if path.suffix not in SUFFIXES:
