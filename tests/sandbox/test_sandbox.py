@@ -222,8 +222,8 @@ def test_wall_time(sandbox: Sandbox, tmp_path: Path) -> None:
 
 
 def test_cpu_time(sandbox: Sandbox, tmp_path: Path) -> None:
-    code = "import time\nend = time.monotonic() + 8\nwhile time.monotonic() < end: pass"
-    done = python(sandbox, tmp_path, code, Limits(cpu_s=1, wall_s=20))
+    code = "import time\nwhile time.process_time() < 8: pass"
+    done = python(sandbox, tmp_path, code, Limits(cpu_s=1, wall_s=300))
     assert (done.killed_by, done.timed_out) == ("cpu time", True)
 
 

@@ -27,6 +27,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -69,6 +70,7 @@ REMEDY = (
 )
 _NR_LANDLOCK_CREATE_RULESET = 444
 _LANDLOCK_VERSION_FLAG = 1
+_MARGIN_S = 120.0  # for a supervisor to start and to kill, on a machine that is busy
 _BWRAP_PROCESSES = 2  # its monitor outside and its init inside
 _BY_SIGNAL = {signal.SIGXCPU: "cpu time", signal.SIGXFSZ: "file size"}
 
@@ -294,23 +296,17 @@ def _supervise(
             if supervisor is not None:
                 data = marshal.dumps((_supervisor_code(), job))
                 ours.sendall(len(data).to_bytes(8, "little") + data)
-            answer = _converse(ours, collected, output_bytes, until)
+            deadline = time.monotonic() + job["wall_s"] + _MARGIN_S
+            answer = _converse(ours, collected, output_bytes, until, deadline)
         finally:
             ours.close()  # an interrupted caller: the supervisor sees this and kills the tree
             os.close(out_read)
             os.close(err_read)
             if supervisor is not None:
-                supervisor.wait()
-    if answer:
-        result = marshal.loads(answer)
-    else:  # only a command that may signal its parent ("rlimits only") can do this
-        result = {
-            "complaint": "",
-            "reason": "loss of its supervisor",
-            "status": -signal.SIGKILL,
-            "peak_rss": 0,
-            "wall_s": 0.0,
-        }
+                _await_end(supervisor)
+    if not answer:  # a confined command cannot signal its parent: the machine is at fault
+        raise SandboxError(f"the supervisor of {Path(argv[0]).name} was lost; is memory short?")
+    result = marshal.loads(answer)
     if result["complaint"]:
         raise SandboxError(f"cannot start {Path(argv[0]).name}: {result['complaint']}")
     returncode = int(result["status"])
@@ -343,10 +339,23 @@ def _started(control: int, *files: int) -> subprocess.Popen[bytes]:
     )
 
 
+def _await_end(supervisor: subprocess.Popen[bytes]) -> None:
+    """Wait until the supervisor, which knows that the caller is gone, has killed and ended."""
+    try:
+        supervisor.wait(_MARGIN_S)
+    except subprocess.TimeoutExpired:
+        supervisor.kill()
+        supervisor.wait()
+
+
 def _converse(
-    control: socket.socket, collected: dict[int, bytearray], limit: int, until: int | None
+    control: socket.socket,
+    collected: dict[int, bytearray],
+    limit: int,
+    until: int | None,
+    deadline: float,
 ) -> bytes:
-    """Read both outputs up to `limit` bytes, and return the supervisor's answer."""
+    """Read both outputs up to `limit` bytes, and return the supervisor's answer, if it comes."""
     answer = b""
     room = limit
     with selectors.DefaultSelector() as selector:
@@ -355,7 +364,10 @@ def _converse(
         if until is not None:
             selector.register(until, selectors.EVENT_READ)
         while selector.get_map().keys() - {until}:
-            for key, _ in selector.select():
+            events = selector.select(deadline - time.monotonic())
+            if not events:
+                raise SandboxError("the supervisor does not answer; is the machine too busy?")
+            for key, _ in events:
                 if key.fd == until:
                     selector.unregister(until)
                     control.sendall(b"o")

@@ -14,7 +14,8 @@
     clone        new namespaces always refused; a new process refused when one is the limit
     clone3       "not implemented": its flags lie in memory a filter cannot read, and the C library
                  falls back to clone
-    prlimit      only on the caller itself
+    self         only on the caller itself, named 0 (limits, processors)
+    fcntl, ioctl refused where they name the process that a file's signals go to: any one would do
     signal       only to the caller itself, where nothing better (a pid namespace, Landlock's
                  signal scope) keeps signals inside
 
@@ -37,10 +38,15 @@ _ALLOW, _ERRNO, _KILL = 0x7FFF0000, 0x00050000, 0x80000000
 _ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 _X32_BIT = 0x40000000
 _OFFSET_NR, _OFFSET_ARCH, _OFFSET_ARG0, _OFFSET_ARG3 = 0, 4, 16, 40
+_OFFSET_ARG1 = 24
 _MAP_SHARED, _MAP_ANONYMOUS = 0x01, 0x20
 _CLONE_THREAD = 0x00010000
 # NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET, NEWNS
 _CLONE_NAMESPACES = 0x02000000 | 0x04000000 | 0x08000000 | 0x10000000 | 0x60000000 | 0x00020000
+_SIGNALLING = {
+    "fcntl": (8, 10, 15),  # F_SETOWN, F_SETSIG, F_SETOWN_EX
+    "ioctl": (0x8901, 0x8902),  # FIOSETOWN, SIOCSPGRP
+}
 _REFUSED = frozenset({"network", "other-process", "system", "lasting-memory", "attributes"})
 
 
@@ -109,6 +115,14 @@ def build(
                 emit(_JSET, _CLONE_THREAD, 1, 0)
                 refuse(errno.EAGAIN)
             emit(_RET, _ALLOW)
+        elif group in _SIGNALLING:
+            values = _SIGNALLING[group]
+            emit(_JEQ, number, 0, 3 + len(values))
+            emit(_LD_ABS, _OFFSET_ARG1)
+            for left, value in enumerate(reversed(values)):
+                emit(_JEQ, value, len(values) - left, 0)
+            emit(_RET, _ALLOW)
+            refuse(errno.EPERM)
         elif group == "mmap":
             emit(_JEQ, number, 0, 5)
             emit(_LD_ABS, _OFFSET_ARG3)
@@ -116,7 +130,7 @@ def build(
             emit(_JSET, _MAP_SHARED, 0, 1)
             refuse(errno.EPERM)
             emit(_RET, _ALLOW)
-        elif group == "prlimit" or (group == "signal" and guard_signals):
+        elif group == "self" or (group == "signal" and guard_signals):
             emit(_JEQ, number, 0, 4)
             emit(_LD_ABS, _OFFSET_ARG0)
             if group == "signal":
