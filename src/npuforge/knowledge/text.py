@@ -38,7 +38,7 @@ def parse(text: str) -> Entry:
     if lines[0].strip() != _RULER or _RULER not in [line.strip() for line in lines[1:]]:
         raise UsageError(f"an entry begins with TOML between two lines of {_RULER}")
     end = [line.strip() for line in lines].index(_RULER, 1)
-    table = parse_toml("\n".join(lines[1:end]), "the front of the entry")
+    table = parse_toml("\n".join(lines[1:end]), "the front of the entry is no TOML")
     for part in ("rationale", *_SECTIONS):
         if part in table:
             raise UsageError(f"{part!r} stands below the front of an entry, not in it")
