@@ -79,7 +79,8 @@ def test_every_contract_field_is_kept() -> None:
     written = json.loads(Verdict.from_json(CONTRACT).to_json())
     assert [case.pop("message") for case in written["cases"]] == [None]  # added to the contract
     assert {key: written[key] for key in wanted} == wanted
-    assert set(written) - set(wanted) == {"format", "advice", "isolation", "isolation_means"}
+    added = {"format", "advice", "interrupted", "isolation", "isolation_means"}
+    assert set(written) - set(wanted) == added
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from pathlib import Path
@@ -19,6 +20,8 @@ def private_folder(path: Path) -> None:
         missing = [place for place in (path, *path.parents) if not place.exists()]
         for place in reversed(missing):
             place.mkdir(mode=_FOLDER, exist_ok=True)
+        if not path.is_dir():
+            raise NotADirectoryError(errno.ENOTDIR, "it is not a folder")
     except OSError as error:
         raise UsageError(f"cannot make {path}: {error.strerror}") from None
 

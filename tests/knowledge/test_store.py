@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -148,7 +147,7 @@ def test_a_change_that_fails_leaves_nothing(tmp_path: Path) -> None:
             db.execute("INSERT INTO nowhere VALUES (1)")
 
     path = tmp_path / "store.sqlite"
-    with Store.open(path) as store, pytest.raises(sqlite3.OperationalError):
+    with Store.open(path) as store, pytest.raises(UsageError, match="nowhere"):
         half(store)
     with Store.open(path) as store:
         assert store.meta("half") is None

@@ -207,7 +207,7 @@ def test_recordings_that_are_none(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no recording"):
         read(tmp_path / "bad")
     (tmp_path / "file").write_text("")
-    with pytest.raises(UsageError, match="cannot write"):
+    with pytest.raises(UsageError, match="cannot make"):
         Recorder(tmp_path / "file" / "x")
     request = Request(messages=ASKED, model="m", temperature=0.5, max_tokens=3)
     exchange = Exchange(request=request, reply=Reply(text="y"))

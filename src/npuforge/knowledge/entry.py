@@ -10,13 +10,13 @@ from __future__ import annotations
 import hashlib
 import math
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
 import msgspec
 
 from npuforge import dtypes, rules
+from npuforge.documents import parse_toml
 from npuforge.errors import UsageError
 from npuforge.knowledge.boundary import Boundary
 from npuforge.knowledge.scope import VERSIONS, Scope
@@ -245,9 +245,9 @@ def _artifact(entry: Entry) -> Iterator[str]:
         if len(getattr(entry, name)) > LONGEST_CODE:
             yield f"{name} has more than {LONGEST_CODE} characters"
     try:
-        table = tomllib.loads(entry.launch)
-    except tomllib.TOMLDecodeError as error:
-        yield f"Launch is no TOML: {error}"
+        table = parse_toml(entry.launch, "Launch is no TOML")
+    except UsageError as error:
+        yield str(error)
         return
     if not table:
         yield "Launch says nothing"

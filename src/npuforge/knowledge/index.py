@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from npuforge.errors import UsageError
 from npuforge.knowledge.embed import Embedder, Vectors
 from npuforge.knowledge.names import Names, best_first
 from npuforge.knowledge.prepared import digest, prepared
@@ -92,7 +93,9 @@ class Index:
                 rows = self.store.rows(
                     "SELECT number, id, scope FROM entries WHERE state = 'active'"
                 )
-                self._passports = {row[0]: Passport(row[1], sys.intern(row[2])) for row in rows}
+                self._passports = {
+                    row[0]: Passport(str(row[1]), sys.intern(str(row[2]))) for row in rows
+                }
                 self._revision = revision
 
     def _read_vectors(self) -> None:
@@ -102,9 +105,11 @@ class Index:
             return
         self._embed_missing()
         found = self.store.rows(
-            "SELECT number, vector FROM vectors JOIN entries USING (number)"
+            "SELECT number, cast(vector AS BLOB) FROM vectors JOIN entries USING (number)"
             " WHERE state = 'active' ORDER BY number"
         )
+        if len({len(row[1]) for row in found}) > 1 or any(len(row[1]) % 2 for row in found):
+            raise UsageError(f"{self.store.path or 'the store'} holds vectors that are damaged")
         self._numbers = np.array([row[0] for row in found], np.int64)
         halves = np.frombuffer(b"".join(row[1] for row in found), "<f2")
         width = len(halves) // len(found) if found else 0
@@ -121,7 +126,7 @@ class Index:
         )
         for start in range(0, len(stale), _AT_ONCE):
             part = stale[start : start + _AT_ONCE]
-            texts = [description(parse(text)) for _, text in part]
+            texts = [description(parse(str(text))) for _, text in part]
             made = self._embedded_or_prepared(texts).astype("<f2")
             rows = [
                 (number, name, vector.tobytes())

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from npuforge.errors import UsageError
 from npuforge.knowledge.store import Store
 from npuforge.knowledge.terms import terms
 
@@ -20,6 +21,7 @@ _WEIGHTS = {"head": 3.0, "code": 1.0}  # identifiers and title against names of 
 _SATURATION = 1.2  # BM25's k1
 _LENGTH = 0.75  # BM25's b
 _CONTEXT = 0.1  # names around the failure against those in it
+_MOST = 10_000_000  # the number of an entry, or of its terms
 _OFTEN = 1000  # entries with a term beyond which its list is read beforehand
 
 Numbers = npt.NDArray[np.int64]
@@ -58,6 +60,9 @@ class Names:
             return
         rows = self.store.rows("SELECT number, terms FROM entries WHERE state = 'active'")
         size = 1 + max((row[0] for row in rows), default=0)
+        lengths_known = all(isinstance(row[1], int) and 0 <= row[1] < _MOST for row in rows)
+        if not lengths_known or not 0 < size < _MOST or min((r[0] for r in rows), default=0) < 0:
+            raise UsageError(f"{self.store.path or 'the store'} numbers its entries wrongly")
         lengths = np.zeros(size, np.float32)
         self._active = np.zeros(size, np.bool_)
         for number, length in rows:

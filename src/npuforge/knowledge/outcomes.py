@@ -9,6 +9,7 @@ from typing import Literal
 
 import msgspec
 
+from npuforge.documents import decode_json
 from npuforge.knowledge.situation import Situation
 from npuforge.knowledge.store import Store, now
 
@@ -71,7 +72,9 @@ def note(store: Store, uses: Iterable[Use]) -> None:
 def record_of(store: Store, entry_id: str) -> Record:
     """All uses of an entry, oldest first."""
     rows = store.rows("SELECT use FROM uses WHERE entry = ? ORDER BY number", (entry_id,))
-    return Record(tuple(msgspec.json.decode(row[0], type=Use) for row in rows))
+    return Record(
+        tuple(decode_json(str(row[0]), Use, "a use in the store of knowledge") for row in rows)
+    )
 
 
 def totals(store: Store) -> dict[Effect, int]:

@@ -9,8 +9,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import Literal
 
-import msgspec
-
+from npuforge.documents import decode_json
 from npuforge.knowledge.entry import Entry
 from npuforge.knowledge.index import Index
 from npuforge.knowledge.query import Query
@@ -93,7 +92,7 @@ def _suiting(index: Index, query: Query, numbers: Iterator[int]) -> Iterator[int
 
 @lru_cache(maxsize=4096)
 def _scope(text: str) -> Scope:
-    return msgspec.json.decode(text, type=Scope)
+    return decode_json(text, Scope, "the scope of an entry in the store of knowledge")
 
 
 def _entry(index: Index, number: int) -> Entry | None:
@@ -101,7 +100,7 @@ def _entry(index: Index, number: int) -> Entry | None:
     found = index.store.rows(
         "SELECT text FROM entries WHERE number = ? AND state = 'active'", (number,)
     )
-    return parse(found[0][0]) if found else None
+    return parse(str(found[0][0])) if found else None
 
 
 def _measured(entry: Entry) -> str:

@@ -11,24 +11,29 @@ import os
 import sqlite3
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import msgspec
 
+from npuforge.documents import convert
 from npuforge.errors import UsageError
 from npuforge.fileformat import KNOWLEDGE_STORE
 from npuforge.knowledge.entry import Entry
 from npuforge.knowledge.terms import indexed
 from npuforge.knowledge.text import dump, parse
+from npuforge.private import private_file, private_folder
 
 State = Literal["active", "unverified", "broken", "purged", "superseded"]
 STATES: tuple[State, ...] = ("active", "unverified", "broken", "purged", "superseded")
 _BUSY_S = 20.0
+_LONGEST_VALUE = 64 << 20
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +79,11 @@ class Store:
     @staticmethod
     def open(path: Path | None, *, create: bool = True) -> Store:
         """The store in a file, made where there is none; in memory without a path."""
-        if path is not None and not path.exists():
-            if not create:
+        if path is not None:
+            if not create and not path.exists():
                 raise UsageError(f"no such store: {path}")
-            try:
-                path.parent.mkdir(parents=True, exist_ok=True)
-            except OSError as error:
-                raise UsageError(f"cannot make {path.parent}: {error.strerror}") from None
+            private_folder(path.parent)
+            os.close(private_file(path, follow=True))  # what SQLite puts beside it is as private
         try:
             db = sqlite3.connect(
                 path or ":memory:",
@@ -88,12 +91,14 @@ class Store:
                 isolation_level=None,
                 check_same_thread=False,
             )
-            db.execute("PRAGMA journal_mode = WAL")
-            db.execute("PRAGMA synchronous = NORMAL")
-            store = Store(db, path)
-            store._prepare()
         except sqlite3.Error as error:
-            raise UsageError(f"{path or 'the store'} is no store of knowledge: {error}") from None
+            raise UsageError(f"cannot open {path}: {error}") from None
+        store = Store(db, path)
+        try:
+            store._prepare()
+        except UsageError:
+            db.close()
+            raise
         return store
 
     def __enter__(self) -> Store:
@@ -107,38 +112,63 @@ class Store:
             self._db.close()
 
     def _prepare(self) -> None:
+        """Make the tables of a new store; refuse a file that is none of ours.
+
+        A stranger's file could hold views and triggers: nothing is asked of it before its schema is
+        known to be ours, word for word.
+        """
+        self._db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST_VALUE)
+        for setting in ("trusted_schema = OFF", "cell_size_check = ON", "synchronous = NORMAL"):
+            self.rows(f"PRAGMA {setting}")
+        self.rows("PRAGMA journal_mode = WAL")
         with self.transaction() as db:
-            made = db.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone()
-            if not made:
-                schema = files(__package__).joinpath("schema.sql").read_text("utf-8")
-                for statement in _statements(schema):
-                    db.execute(statement)
-                first = [("format", str(KNOWLEDGE_STORE.number)), ("revision", "0")]
-                db.executemany("INSERT INTO meta VALUES (?, ?)", first)
-        number = self.meta("format") or ""
-        KNOWLEDGE_STORE.check(int(number) if number.isdecimal() else 0, self.path)
+            if not _schema_of(db):
+                _make_tables(db)
+        with self._readable():
+            found = _schema_of(self._db)
+        if "meta" not in found:
+            raise UsageError(f"{self.path} is no store of knowledge")
+        if found["meta"] == _schema()["meta"]:
+            number = str(self.meta("format") or "")[:20]
+            KNOWLEDGE_STORE.check(int(number) if number.isdecimal() else 0, self.path)
+        if found != _schema():
+            raise UsageError(f"{self.path} is no store of knowledge: it has other tables")
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
         """All or nothing; others wait."""
-        with self._lock:
+        with self._lock, self._readable():
             self._db.execute("BEGIN IMMEDIATE")
             try:
                 yield self._db
             except BaseException:
-                self._db.execute("ROLLBACK")
+                if self._db.in_transaction:  # a full disk ends one by itself
+                    self._db.execute("ROLLBACK")
                 raise
             self._db.execute("COMMIT")
 
     def rows(self, sql: str, parameters: Sequence[Any] | Mapping[str, Any] = ()) -> list[Any]:
         """Rows of a query."""
-        with self._lock:
+        with self._lock, self._readable():
             return self._db.execute(sql, parameters).fetchall()
+
+    @contextmanager
+    def _readable(self) -> Iterator[None]:
+        """Say in a line that the file is damaged, or cannot be used now."""
+        try:
+            yield
+        except sqlite3.ProgrammingError:
+            raise
+        except (sqlite3.Error, sqlite3.Warning, OverflowError, UnicodeError) as error:
+            busy = isinstance(error, sqlite3.OperationalError)
+            words = "cannot be used" if busy else "is no store of knowledge, or is damaged"
+            raise UsageError(f"{self.path or 'the store'} {words}: {error}") from None
 
     # ---- what there is --------------------------------------------------------------------------
     def meta(self, key: str) -> str | None:
+        """Return a setting."""
         found = self.rows("SELECT value FROM meta WHERE key = ?", (key,))
-        return found[0][0] if found else None
+        return str(found[0][0]) if found else None
 
     def set_meta(self, key: str, value: str) -> None:
         with self.transaction() as db:
@@ -147,7 +177,8 @@ class Store:
     @property
     def revision(self) -> int:
         """Another number after every change of entries, whoever made it."""
-        return int(self.meta("revision") or 0)
+        number = (self.meta("revision") or "0")[:20]
+        return int(number) if number.isdecimal() else 0
 
     def find(self, entry_id: str) -> Held | None:
         found = self.rows("SELECT text, state, version FROM entries WHERE id = ?", (entry_id,))
@@ -245,15 +276,52 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-def _held(row: tuple[str, State, int]) -> Held:
-    return Held(parse(row[0]), row[1], row[2])
+class _EntryRow(msgspec.Struct, frozen=True):
+    """A row of `entries` as it has to be: SQLite itself keeps any type in any column."""
+
+    text: str
+    state: State
+    version: int
 
 
-def _change(row: tuple[Any, ...]) -> Change:
-    number, batch, at, action, why, entry, *sides, undoes = row
-    before = (sides[0], sides[1]) if sides[0] is not None else None
-    after = (sides[2], sides[3]) if sides[2] is not None else None
-    return Change(number, batch, at, action, why, entry, before, after, undoes)
+class _ChangeRow(msgspec.Struct, frozen=True):
+    """A row of `changes` as it has to be."""
+
+    number: int
+    batch: int
+    at: str
+    action: str
+    why: str
+    entry: str
+    before_state: State | None
+    before_text: str | None
+    after_state: State | None
+    after_text: str | None
+    undoes: int | None
+
+
+def typed(row: Sequence[Any], form: type[_T]) -> _T:
+    """Return the row as an object of the type `form`; `UsageError` if it does not fit."""
+    names = form.__struct_fields__  # type: ignore[attr-defined]
+    return convert(dict(zip(names, row, strict=True)), form, "a row of the store of knowledge")
+
+
+def _held(row: Sequence[Any]) -> Held:
+    found = typed(row, _EntryRow)
+    return Held(parse(found.text), found.state, found.version)
+
+
+def _change(row: Sequence[Any]) -> Change:
+    found = typed(row, _ChangeRow)
+    before = after = None
+    if found.before_state is not None and found.before_text is not None:
+        before = (found.before_state, found.before_text)
+    if found.after_state is not None and found.after_text is not None:
+        after = (found.after_state, found.after_text)
+    return Change(
+        found.number, found.batch, found.at, found.action, found.why, found.entry, before, after,
+        found.undoes,
+    )  # fmt: skip
 
 
 def _current(db: sqlite3.Connection, entry_id: str) -> tuple[State, str] | None:
@@ -328,6 +396,28 @@ def _touch(db: sqlite3.Connection) -> None:
 
 def _count(db: sqlite3.Connection, sql: str, *parameters: Any) -> int:
     return int(db.execute(sql, parameters).fetchone()[0])
+
+
+def _make_tables(db: sqlite3.Connection) -> None:
+    schema = files(__package__).joinpath("schema.sql").read_text("utf-8")
+    for statement in _statements(schema):
+        db.execute(statement)
+    first = [("format", str(KNOWLEDGE_STORE.number)), ("revision", "0")]
+    db.executemany("INSERT INTO meta VALUES (?, ?)", first)
+
+
+def _schema_of(db: sqlite3.Connection) -> dict[str, tuple[str, str]]:
+    """Return the kind and the words of each table, index, view and trigger."""
+    rows = db.execute("SELECT name, type, sql FROM sqlite_master").fetchall()
+    return {str(name): (str(kind), " ".join(str(sql).split())) for name, kind, sql in rows}
+
+
+@cache
+def _schema() -> dict[str, tuple[str, str]]:
+    """Return the schema of a new store."""
+    with closing(sqlite3.connect(":memory:")) as db:
+        _make_tables(db)
+        return _schema_of(db)
 
 
 def _statements(schema: str) -> Iterator[str]:

@@ -15,10 +15,15 @@ from typing import Any
 
 import msgspec
 
+from npuforge.documents import convert, parse_toml
 from npuforge.errors import UsageError
+from npuforge.inputs import read_text
 from npuforge.knowledge.entry import Entry
 
 _RULER = "+++"
+_LONGEST = 400_000  # two programs and a launch file, each as long as one may be, and words
+_LONGEST_NAME = 80
+_LONGEST_HEADING = 200
 _SECTIONS = ("before", "after", "launch")
 _HEADING = re.compile(r"## (\S.*?)\s*")
 _FENCE = re.compile(r"(`{3,})(\w*)\s*")
@@ -27,34 +32,24 @@ _LANGUAGES = {"ascendc": "cpp", "tile": "python"}
 
 def parse(text: str) -> Entry:
     """The entry; `UsageError` says in a line what is wrong."""
+    if len(text) > _LONGEST:
+        raise UsageError(f"an entry has at most {_LONGEST} characters")
     lines = text.replace("\r\n", "\n").lstrip("\ufeff").strip("\n").split("\n")
     if lines[0].strip() != _RULER or _RULER not in [line.strip() for line in lines[1:]]:
         raise UsageError(f"an entry begins with TOML between two lines of {_RULER}")
     end = [line.strip() for line in lines].index(_RULER, 1)
-    try:
-        table = msgspec.toml.decode("\n".join(lines[1:end]))
-    except msgspec.DecodeError as error:
-        raise UsageError(f"the front of the entry is no TOML: {error}") from None
+    table = parse_toml("\n".join(lines[1:end]), "the front of the entry is no TOML")
     for part in ("rationale", *_SECTIONS):
         if part in table:
             raise UsageError(f"{part!r} stands below the front of an entry, not in it")
     table |= _body(lines[end + 1 :])
-    try:
-        return msgspec.convert(table, Entry)
-    except msgspec.ValidationError as error:
-        raise UsageError(f"entry {table.get('id', '?')!r}: {error}") from None
+    return convert(table, Entry, f"entry {str(table.get('id', '?'))[:_LONGEST_NAME]!r}")
 
 
 def read(path: Path) -> Entry:
     """The entry of a file, which is named like it."""
     try:
-        text = path.read_text("utf-8")
-    except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise UsageError(f"{path} is not text") from None
-    try:
-        entry = parse(text)
+        entry = parse(read_text(path, 4 * _LONGEST))
     except UsageError as error:
         raise UsageError(f"{path}: {error}") from None
     if entry.id != path.stem:
@@ -77,10 +72,10 @@ def dump(entry: Entry) -> str:
 
 def _body(lines: list[str]) -> dict[str, str]:
     """The rationale, and the program under each heading."""
-    starts = [number for number, line in enumerate(lines) if _section(lines, number)]
+    starts = list(_sections(lines))
     found = {"rationale": "\n".join(lines[: starts[0] if starts else len(lines)]).strip()}
     for start, stop in zip(starts, [*starts[1:], len(lines)], strict=True):
-        name = _section(lines, start)
+        name = _heading(lines[start])
         if name not in _SECTIONS:
             raise UsageError(f"no section {name!r}; sections: Before, After, Launch")
         if name in found:
@@ -91,25 +86,24 @@ def _body(lines: list[str]) -> dict[str, str]:
     return found
 
 
-def _section(lines: list[str], number: int) -> str | None:
-    """The name of the section that begins here: headings inside programs are none."""
-    match = _HEADING.fullmatch(lines[number])
-    if match is None or _in_fence(lines, number):
-        return None
-    return match[1].lower()
-
-
-def _in_fence(lines: list[str], number: int) -> bool:
+def _sections(lines: list[str]) -> Iterator[int]:
+    """Yield the numbers of lines where a section begins: headings inside programs are none."""
     mark = ""
-    for line in lines[:number]:
+    for number, line in enumerate(lines):
         match = _FENCE.fullmatch(line)
         if match is None:
-            continue
-        if not mark:
+            if not mark and _heading(line):
+                yield number
+        elif not mark:
             mark = match[1]
         elif not match[2] and len(match[1]) >= len(mark):
             mark = ""
-    return bool(mark)
+
+
+def _heading(line: str) -> str:
+    """Return the name of the section that a line begins; nothing if it begins none."""
+    match = _HEADING.fullmatch(line) if len(line) <= _LONGEST_HEADING else None
+    return match[1].lower() if match is not None else ""
 
 
 def _fenced(lines: list[str], name: str) -> str:

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from npuforge.documents import decode_json
 from npuforge.errors import UsageError
 from npuforge.knowledge.boundary import WORD_FACTS, Boundary
 from npuforge.knowledge.entry import Entry
@@ -80,8 +81,8 @@ def _word(text: str, ids: Sequence[str], actions: Sequence[Action]) -> Word | No
     if found is None:
         return None
     try:
-        answer = msgspec.json.decode(found[0], type=_Answer)
-    except msgspec.DecodeError:
+        answer = decode_json(found[0], _Answer, "the answer")
+    except UsageError:
         return None
     entry = answer.entry or (ids[0] if len(ids) == 1 else "")
     why = " ".join(answer.why.split())[:_LONGEST_WHY]
