@@ -226,7 +226,8 @@ def _cheats(lines: Sequence[_Line], own: int) -> list[Cheat]:
         if line.unusable is not None or (line.published and (line.strict or not exact)):
             continue
         told = one_line(line.error or line.message or line.told)
-        found.append(cheat("tested-shapes-only", f"{', '.join(map(str, line.shapes))}: {told}"))
+        shapes = ", ".join(str(list(shape)) for shape in line.shapes)
+        found.append(cheat("tested-shapes-only", f"{shapes}: {told}"))
     found += [
         cheat(one.kind, one_line(one.evidence))
         for line in lines[:own]
