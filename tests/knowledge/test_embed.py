@@ -126,12 +126,14 @@ def test_the_setting_chooses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         "e5 at http://h/v1"
     )
     assert name().startswith("packaged" if installed() else "hashed")
-    (tmp_path / "npuforge.toml").write_text(
-        '[embeddings]\nname = "qwen"\nbase_url = "http://q"\nkey_env = "Q"\n', "utf-8"
+    own = tmp_path / ".config" / "npuforge"
+    own.mkdir(parents=True)
+    (own / "npuforge.toml").write_text(
+        '[embeddings]\nname = "qwen"\nbase_url = "https://q"\nkey_env = "Q"\n', "utf-8"
     )
     chosen = choose({"HOME": str(tmp_path), "Q": "key-of-q"})
     assert isinstance(chosen, EndpointEmbedder)
-    assert chosen.name == "qwen at http://q"
+    assert chosen.name == "qwen at https://q"
     assert chosen.endpoint.key == Secret("key-of-q")
 
 
