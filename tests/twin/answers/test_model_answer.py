@@ -164,5 +164,5 @@ def test_sources_may_not_leave_the_answer(tmp_path: Path) -> None:
     path = tmp_path / "evil.json"
     source = {"path": "../evil.cpp", "content": ""}
     path.write_text(json.dumps({"entry": {"model": "m.py::M"}, "sources": [source]}))
-    with pytest.raises(UsageError, match="leaves the answer"):
+    with pytest.raises(UsageError, match="is not allowed"):
         ModelAnswer.open(path)

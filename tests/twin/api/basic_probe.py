@@ -74,7 +74,7 @@ TAIL = """
     }
 };
 extern "C" __global__ __aicore__ void probe(GM_ADDR x, GM_ADDR z, GM_ADDR y, GM_ADDR p) {
-    Probe<NPUFORGE_PROBE_TYPE> probe;
+    Probe<PROBE_TYPE> probe;
     probe.Open(x, z, y, p);
     probe.Run();
     probe.Close();
@@ -92,7 +92,7 @@ _CPP = {
 
 @cache
 def _built(cases: str, dtype: str) -> KernelBuild:
-    build = Kernel.build(HEAD + cases + TAIL, defines={"NPUFORGE_PROBE_TYPE": _CPP[dtype]})
+    build = Kernel.build(HEAD + cases + TAIL, defines={"PROBE_TYPE": _CPP[dtype]})
     assert build.ok, build.log
     return build
 

@@ -11,6 +11,8 @@ from npuforge.sandbox import Sandbox
 from npuforge.twin.project_files import ProjectFiles
 from npuforge.twin.toolchain import BuildResult, Toolchain
 
+_LAUNCHES = '#define NPUFORGE_DIRECT_EXTENSION 1\n#include "npu/direct.h"\n'
+
 
 def build_extension(
     sources: Sequence[Path],
@@ -27,9 +29,6 @@ def build_extension(
 
     `launches` says that its kernels run in the process that imports it.
     """
-    defines = {"TORCH_EXTENSION_NAME": name}
-    if launches:
-        defines["NPUFORGE_DIRECT_EXTENSION"] = "1"
     python = Path(sysconfig.get_paths()["include"])
     folder = root or sources[0].parent
     return (toolchain or Toolchain.find()).compile(
@@ -37,8 +36,8 @@ def build_extension(
         kind="direct_extension" if launches else "extension",
         name=name,
         include_dirs=[*include_dirs, python],
-        defines=defines,
-        prelude='#include "npu/direct.h"\n' if launches else None,
+        defines={"TORCH_EXTENSION_NAME": name},
+        prelude=_LAUNCHES if launches else None,
         root=folder,
         files=ProjectFiles.of(folder, opened=[python] if python.is_dir() else []),
         sandbox=sandbox,
