@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from npuforge.untrusted.printable import MOST, one_line
+
 
 class NpuforgeError(Exception):
     """Base of all errors of this package; its message is one line."""
@@ -16,7 +18,7 @@ class NpuforgeError(Exception):
     exit_status: ClassVar[int] = 2
 
     def __init__(self, message: str) -> None:
-        super().__init__(one_line(message))
+        super().__init__(one_line(message, MOST))
 
 
 class UsageError(NpuforgeError):
@@ -29,14 +31,3 @@ class ToolchainError(NpuforgeError):
 
 class SandboxError(NpuforgeError):
     """A command could not be started in isolation (the command's own failure is not this)."""
-
-
-def one_line(text: str) -> str:
-    """Return the text on one line; what a terminal would obey or not print is escaped."""
-    words = " ".join(text.split())
-    if words.isprintable():
-        return words
-    return "".join(
-        letter if letter.isprintable() else letter.encode("unicode_escape").decode()
-        for letter in words
-    )

@@ -21,7 +21,7 @@ from npuforge.bench.task import Task
 from npuforge.errors import UsageError
 from npuforge.fileformat import BENCH_FOLDER
 from npuforge.files import replacement
-from npuforge.inputs import is_plain_file
+from npuforge.untrusted.inputs import is_plain_file
 
 FILE = "results.sqlite"
 _OPEN_LOCK = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC

@@ -30,8 +30,9 @@ from pathlib import Path
 import click
 
 from npuforge import __version__
-from npuforge.errors import NpuforgeError, one_line
+from npuforge.errors import NpuforgeError
 from npuforge.interruption import Terminated
+from npuforge.untrusted.printable import MOST, one_line
 
 _MACHINE = frozenset(
     getattr(errno, name)
@@ -65,7 +66,7 @@ def failure(error: BaseException, arguments: Sequence[str]) -> Failure:
     if isinstance(error, NpuforgeError):
         return Failure(str(error), error.exit_status, "usage")
     if isinstance(error, click.ClickException):
-        return Failure(one_line(error.format_message()), 2, "usage")
+        return Failure(one_line(error.format_message(), MOST), 2, "usage")
     if isinstance(error, Terminated):
         return Failure("ended by a signal", error.exit_status, "interrupted")
     if isinstance(error, click.Abort | KeyboardInterrupt):
@@ -78,7 +79,7 @@ def failure(error: BaseException, arguments: Sequence[str]) -> Failure:
         return Failure("the input is nested too deeply", 2, "limit")
     if isinstance(error, OSError) and error.errno in _MACHINE:
         place = f" ({error.filename})" if error.filename else ""
-        return Failure(one_line(f"{error.strerror}{place}"), 2, "limit")
+        return Failure(one_line(f"{error.strerror}{place}", MOST), 2, "limit")
     said = one_line(f"{type(error).__name__}: {_without_secrets(str(error))}")[:200]
     return Failure(
         f"unforeseen error, please report {_report(error, arguments)}: {said}", 3, "internal"

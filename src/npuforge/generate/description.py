@@ -19,10 +19,10 @@ from pathlib import Path
 
 import msgspec
 
-from npuforge.documents import convert, parse_toml
 from npuforge.errors import UsageError
-from npuforge.inputs import read_input
 from npuforge.spec.session import operator_name
+from npuforge.untrusted.documents import convert, parse_toml
+from npuforge.untrusted.inputs import read_input
 
 
 class _Tensor(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -23,11 +23,11 @@ from npuforge.generate.outcome import Outcome, Stage
 from npuforge.generate.reference import WORKER, ModuleProcess, References
 from npuforge.generate.workbench import Chosen, Workbench
 from npuforge.generate.writer import Writer
-from npuforge.inputs import read_source
 from npuforge.scratch import new_folder, remove, scratch_folder
 from npuforge.soc.data import load_soc
 from npuforge.spec.session import ModuleSession
 from npuforge.twin.toolchain import Toolchain
+from npuforge.untrusted.inputs import read_source
 from npuforge.verdict import Verdict
 
 DEFAULT_TUNE_S = 8.0

@@ -16,13 +16,13 @@ from typing import Any, Literal
 import msgspec
 
 from npuforge import dtypes, rules
-from npuforge.documents import parse_toml
 from npuforge.errors import UsageError
 from npuforge.knowledge.boundary import Boundary
 from npuforge.knowledge.scope import VERSIONS, Scope
 from npuforge.knowledge.words import words
 from npuforge.language import Language
 from npuforge.soc.data import available
+from npuforge.untrusted.documents import parse_toml
 
 # Took two rounds or more; the documents are wrong; faster; a better derivation.
 Criterion = Literal["difficulty", "correction", "speed", "derivation"]

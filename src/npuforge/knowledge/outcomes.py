@@ -9,9 +9,9 @@ from typing import Literal
 
 import msgspec
 
-from npuforge.documents import decode_json
 from npuforge.knowledge.situation import Situation
 from npuforge.knowledge.store import Store, now
+from npuforge.untrusted.documents import decode_json
 
 Effect = Literal["helped", "nothing", "harmed"]
 

@@ -9,12 +9,12 @@ from functools import lru_cache
 from itertools import islice
 from typing import Literal
 
-from npuforge.documents import decode_json
 from npuforge.knowledge.entry import Entry
 from npuforge.knowledge.index import Index
 from npuforge.knowledge.query import Query
 from npuforge.knowledge.scope import Scope
 from npuforge.knowledge.text import parse
+from npuforge.untrusted.documents import decode_json
 
 Axes = Literal["both", "identifiers", "meaning"]
 Form = Literal["entry", "plain"]

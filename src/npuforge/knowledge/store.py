@@ -21,13 +21,13 @@ from typing import Any, Literal, TypeVar
 
 import msgspec
 
-from npuforge.documents import convert
 from npuforge.errors import UsageError
 from npuforge.fileformat import KNOWLEDGE_STORE
 from npuforge.knowledge.entry import Entry
 from npuforge.knowledge.terms import indexed
 from npuforge.knowledge.text import dump, parse
 from npuforge.private import private_file, private_folder
+from npuforge.untrusted.documents import convert
 
 State = Literal["active", "unverified", "broken", "purged", "superseded"]
 STATES: tuple[State, ...] = ("active", "unverified", "broken", "purged", "superseded")

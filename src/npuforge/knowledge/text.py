@@ -15,10 +15,10 @@ from typing import Any
 
 import msgspec
 
-from npuforge.documents import convert, parse_toml
 from npuforge.errors import UsageError
-from npuforge.inputs import read_text
 from npuforge.knowledge.entry import Entry
+from npuforge.untrusted.documents import convert, parse_toml
+from npuforge.untrusted.inputs import read_text
 
 _RULER = "+++"
 _LONGEST = 400_000  # two programs and a launch file, each as long as one may be, and words

@@ -14,10 +14,10 @@ import msgspec
 
 from npuforge.errors import UsageError
 from npuforge.fileformat import RECORDING
-from npuforge.inputs import read_input
 from npuforge.models.errors import ModelError
 from npuforge.models.exchange import Reply, Request
 from npuforge.private import private_file, private_folder
+from npuforge.untrusted.inputs import read_input
 
 FILE = "exchanges.jsonl"
 _MOST_BYTES = 256 << 20

@@ -28,9 +28,9 @@ from typing import Any, Literal, TypeVar
 
 import msgspec
 
-from npuforge.documents import convert, parse_toml
 from npuforge.errors import UsageError
-from npuforge.inputs import read_input
+from npuforge.untrusted.documents import convert, parse_toml
+from npuforge.untrusted.inputs import read_input
 
 FILE = "npuforge.toml"
 _MOST_BYTES = 1 << 18

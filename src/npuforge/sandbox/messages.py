@@ -13,9 +13,9 @@ import msgspec
 from msgspec import Meta
 
 from npuforge.sandbox.shared_folder import HostileFileError, SharedFolder
+from npuforge.untrusted.printable import one_line
 
 _T = TypeVar("_T")
-_LONGEST_LINE = 500
 _MOST = (1 << 63) - 1
 
 Whole = Annotated[int, Meta(ge=-_MOST - 1, le=_MOST)]
@@ -38,10 +38,3 @@ def decode(content: bytes | memoryview, kind: type[_T], what: str) -> _T:
 def read(folder: SharedFolder, name: str, kind: type[_T], limit: int) -> _T:
     """Return the message that lies in the folder as `name`."""
     return decode(folder.array(name, limit).data, kind, name)
-
-
-def one_line(text: str, longest: int = _LONGEST_LINE) -> str:
-    """Return the text fit for a report: one line, printable, of at most `longest` characters."""
-    words = " ".join(text[: 4 * longest].split())
-    shown = "".join(letter if letter.isprintable() else "?" for letter in words)
-    return shown if len(shown) <= longest else f"{shown[: longest - 3]}..."

@@ -20,10 +20,10 @@ import msgspec
 
 from npuforge.errors import NpuforgeError, UsageError
 from npuforge.sandbox import Completed, Limits, Sandbox
-from npuforge.sandbox.messages import one_line
 from npuforge.sandbox.python import PACKAGE_ROOT, interpreter
 from npuforge.sandbox.shared_folder import HostileFileError, SharedFolder
 from npuforge.scratch import new_folder, remove
+from npuforge.untrusted.printable import one_line
 
 _END_S = 30.0  # the supervisor kills within milliseconds
 

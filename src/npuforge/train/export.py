@@ -18,10 +18,10 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from npuforge.documents import decode_json
 from npuforge.errors import UsageError
 from npuforge.generate.lm.engine.model import TOKENIZER
-from npuforge.inputs import read_input
+from npuforge.untrusted.documents import decode_json
+from npuforge.untrusted.inputs import read_input
 
 Weights = Literal["q8_0", "f16"]
 Floats = npt.NDArray[np.float32]

@@ -9,10 +9,10 @@ from typing import Any, Literal
 
 import msgspec
 
-from npuforge.documents import parse_toml
 from npuforge.errors import UsageError
 from npuforge.generate.lm.engine.model import END, PAD, TEMPLATE, TOKENIZER, ModelFile, read
-from npuforge.inputs import read_input
+from npuforge.untrusted.documents import parse_toml
+from npuforge.untrusted.inputs import read_input
 
 Kind = Literal["folder", "gguf", "scratch"]
 

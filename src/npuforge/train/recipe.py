@@ -16,9 +16,9 @@ from typing import Any, Literal, TypeVar
 
 import msgspec
 
-from npuforge.documents import parse_toml
 from npuforge.errors import UsageError
-from npuforge.inputs import is_plain_file, read_input
+from npuforge.untrusted.documents import parse_toml
+from npuforge.untrusted.inputs import is_plain_file, read_input
 
 DEFAULT = "paper"
 

@@ -13,7 +13,7 @@ import msgspec
 
 from npuforge.errors import UsageError
 from npuforge.fileformat import RECORD, number_of
-from npuforge.inputs import is_plain_file
+from npuforge.untrusted.inputs import is_plain_file
 
 _THOUGHTS = re.compile(r"^<think>\n.*?^</think>\n", re.DOTALL | re.MULTILINE)
 _NO_THOUGHTS = "<think>\n</think>\n"

@@ -27,10 +27,10 @@ from npuforge import __version__
 from npuforge.errors import UsageError
 from npuforge.fileformat import TRAINING_RUN
 from npuforge.files import write_whole
-from npuforge.inputs import read_input
 from npuforge.train.models import Opened
 from npuforge.train.recipe import Common
 from npuforge.train.records import digest
+from npuforge.untrusted.inputs import read_input
 
 _PACKAGES = ("torch", "transformers", "trl", "peft", "accelerate", "datasets", "tokenizers")
 _CHECKPOINT = re.compile(r"checkpoint-(\d+)")

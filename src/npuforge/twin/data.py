@@ -18,8 +18,8 @@ import numpy as np
 
 from npuforge.dtypes import AnyArray, DType, HostTensor, encode
 from npuforge.errors import UsageError
-from npuforge.inputs import read_input
-from npuforge.names import shown
+from npuforge.untrusted.inputs import read_input
+from npuforge.untrusted.names import shown
 
 _KEYS = {
     "random": {"low", "high", "seed"},

@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from npuforge.errors import UsageError
-from npuforge.inputs import is_plain_file
-from npuforge.names import checked_name, checked_path
 from npuforge.sandbox import Sandbox
 from npuforge.twin.cache import digest
 from npuforge.twin.lint import lint
@@ -25,6 +23,8 @@ from npuforge.twin.project_files import ProjectFiles
 from npuforge.twin.recipes import CPP_ROOT
 from npuforge.twin.rewrite import drop_launchers
 from npuforge.twin.toolchain import Toolchain
+from npuforge.untrusted.inputs import is_plain_file
+from npuforge.untrusted.names import checked_name, checked_path
 from npuforge.verdict import Diagnostic, Violation
 
 _LONGEST = 100  # of a symbol that stands for an instance of a template

@@ -12,7 +12,7 @@ import numpy as np
 
 from npuforge.dtypes import DType, HostTensor, find
 from npuforge.errors import UsageError
-from npuforge.names import checked_name
+from npuforge.untrusted.names import checked_name
 
 Role = Literal["in", "out", "inout"]
 

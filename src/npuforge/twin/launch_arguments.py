@@ -14,8 +14,6 @@ from typing import Any, get_args
 
 from npuforge.dtypes import find
 from npuforge.errors import UsageError
-from npuforge.inputs import MIB, read_input
-from npuforge.names import checked_name, shown
 from npuforge.twin import data
 from npuforge.twin.launch import (
     AbsentArgument,
@@ -29,6 +27,8 @@ from npuforge.twin.launch import (
     pack_fields,
     scalar,
 )
+from npuforge.untrusted.inputs import MIB, read_input
+from npuforge.untrusted.names import checked_name, shown
 
 MOST_ARGUMENTS = 256
 _MOST_DIMENSIONS = 16

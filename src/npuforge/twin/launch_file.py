@@ -12,15 +12,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from npuforge.documents import read_document
 from npuforge.dtypes import HostTensor
 from npuforge.errors import UsageError
-from npuforge.inputs import is_plain_file, lies_within
-from npuforge.names import checked_define, checked_name, is_name, shown
 from npuforge.twin import data
 from npuforge.twin.launch import AbsentArgument, Launch, ListArgument, TensorArgument
 from npuforge.twin.launch_arguments import ArgumentReader, only, tables, text, whole
 from npuforge.twin.numerics import Tolerance
+from npuforge.untrusted.documents import read_document
+from npuforge.untrusted.inputs import is_plain_file, lies_within
+from npuforge.untrusted.names import checked_define, checked_name, is_name, shown
 
 _COMMON = {"name", "entry", "expected", "reference", "tolerance", "defines"}
 _KERNEL = {"blocks", "key", "argument"}

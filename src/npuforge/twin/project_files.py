@@ -22,7 +22,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 from npuforge.errors import UsageError
-from npuforge.inputs import MIB, is_plain_file, lies_within, read_input
+from npuforge.untrusted.inputs import MIB, is_plain_file, lies_within, read_input
 
 SOURCE_LIMIT = 2 * MIB
 _HEADERS = (".h", ".hh", ".hpp", ".hxx", ".h++", ".inc", ".inl", ".ipp", ".tpp", ".tcc", ".def")

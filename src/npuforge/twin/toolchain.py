@@ -22,8 +22,6 @@ from functools import cache
 from pathlib import Path
 
 from npuforge.errors import ToolchainError, UsageError
-from npuforge.inputs import is_plain_file
-from npuforge.names import checked_define, checked_name
 from npuforge.sandbox import Completed, Limits, Sandbox
 from npuforge.twin import diagnostics
 from npuforge.twin.cache import Cache, default_root, digest, file_digest
@@ -43,6 +41,8 @@ from npuforge.twin.recipes import (
     family_flags,
     processor,
 )
+from npuforge.untrusted.inputs import is_plain_file
+from npuforge.untrusted.names import checked_define, checked_name
 from npuforge.verdict import Diagnostic
 
 Progress = Callable[[str, int, int], None]  # what is being built, steps done, steps in all

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from npuforge.bench.modules.project_answer import is_project
 from npuforge.bench.task import Task
-from npuforge.inputs import is_plain_file, lies_within, read_input
 from npuforge.twin.sources.model_answer import SUFFIXES
+from npuforge.untrusted.inputs import is_plain_file, lies_within, read_input
 
 _NUMBER = re.compile(r"(\d+)")
 

@@ -16,7 +16,6 @@ from npuforge.bench.modules.calling import Call
 from npuforge.bench.modules.reference import References
 from npuforge.dtypes import HostTensor
 from npuforge.errors import NpuforgeError, UsageError
-from npuforge.inputs import is_plain_file
 from npuforge.twin import launch_file
 from npuforge.twin.execute import Mode, RunResult, execute
 from npuforge.twin.kernel import lint_violations
@@ -24,6 +23,7 @@ from npuforge.twin.launch import TensorArgument
 from npuforge.twin.sources.direct import SUFFIXES, has_main
 from npuforge.twin.sources.kernel_file import KernelFile
 from npuforge.twin.sources.operator import OperatorSource, wanted_outputs
+from npuforge.untrusted.inputs import is_plain_file
 from npuforge.verdict import Diagnostic, Violation
 
 _LAUNCH_FILES = (".toml", ".yaml", ".yml")

@@ -19,7 +19,7 @@ from npuforge.bench.modules.protocol import ModuleProtocol
 from npuforge.dtypes import HostTensor
 from npuforge.errors import UsageError
 from npuforge.sandbox import GIB, Sandbox, messages
-from npuforge.sandbox.messages import Count, Text, Whole, one_line
+from npuforge.sandbox.messages import Count, Text, Whole
 from npuforge.sandbox.python import PACKAGE_ROOT, interpreter
 from npuforge.sandbox.shared_folder import HostileFileError, SharedFolder
 from npuforge.sandbox.tensor_files import read_tensors
@@ -27,6 +27,7 @@ from npuforge.spec.graph import Graph
 from npuforge.twin.model_verify import tensors
 from npuforge.twin.torchbind.candidate import LIMITS
 from npuforge.twin.torchbind.conduct import output_file
+from npuforge.untrusted.printable import one_line
 
 _SCRIPT = Path(__file__).with_name("reference_script.py")
 _MOST_JSON = 1 << 20

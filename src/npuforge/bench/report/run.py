@@ -15,10 +15,10 @@ from npuforge.bench.settings import Settings
 from npuforge.bench.store import Store
 from npuforge.bench.suite import Score
 from npuforge.bench.task import Task
-from npuforge.documents import decode_json
 from npuforge.errors import UsageError
 from npuforge.fileformat import BENCH_JSON
-from npuforge.inputs import read_input
+from npuforge.untrusted.documents import decode_json
+from npuforge.untrusted.inputs import read_input
 from npuforge.verdict import Verdict
 
 

@@ -11,7 +11,6 @@ from typing import Any, Literal
 
 import msgspec
 
-from npuforge.documents import decode_json
 from npuforge.errors import UsageError
 from npuforge.knowledge.boundary import WORD_FACTS, Boundary
 from npuforge.knowledge.entry import Entry
@@ -19,6 +18,7 @@ from npuforge.knowledge.outcomes import Record
 from npuforge.knowledge.words import words
 from npuforge.models import Client, Message
 from npuforge.models.templates import rendered
+from npuforge.untrusted.documents import decode_json
 
 _OWN = Path(__file__).parent / "prompts"
 _JSON = re.compile(r"\{.*\}", re.DOTALL)

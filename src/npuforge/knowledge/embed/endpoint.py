@@ -10,7 +10,6 @@ from dataclasses import dataclass
 import msgspec
 import numpy as np
 
-from npuforge.documents import decode_json
 from npuforge.errors import UsageError
 from npuforge.knowledge.embed.vectors import Vectors, normalised
 from npuforge.models.connection import MIB, Connection
@@ -18,6 +17,7 @@ from npuforge.models.endpoint import Endpoint
 from npuforge.models.errors import ModelError
 from npuforge.models.tries import refused, tried, where
 from npuforge.models.wire.kinds import wire_of
+from npuforge.untrusted.documents import decode_json
 
 _AT_ONCE = 64
 _MOST_BYTES = 32 * MIB

@@ -8,7 +8,6 @@ from typing import Any
 
 import msgspec
 
-from npuforge.documents import decode_json
 from npuforge.errors import UsageError
 from npuforge.models.errors import ModelError
 from npuforge.models.exchange import Request, Stop, Usage
@@ -16,6 +15,7 @@ from npuforge.models.secret import Secret
 from npuforge.models.sse import Event
 from npuforge.models.wire import Piece, Tokens
 from npuforge.models.wire.openai import said
+from npuforge.untrusted.documents import decode_json
 
 _VERSION = "2023-06-01"
 _STOPS: dict[str, Stop] = {"max_tokens": "length", "refusal": "refused"}

@@ -8,13 +8,13 @@ from typing import Any
 
 import msgspec
 
-from npuforge.documents import decode_json
 from npuforge.errors import UsageError
 from npuforge.models.errors import ModelError
 from npuforge.models.exchange import Request, Stop, Usage
 from npuforge.models.secret import Secret
 from npuforge.models.sse import Event
 from npuforge.models.wire import Piece, Tokens
+from npuforge.untrusted.documents import decode_json
 
 _DONE = "[DONE]"
 _MOST_CHOICES = 16

@@ -17,13 +17,13 @@ from pathlib import Path
 
 import msgspec
 
-from npuforge.documents import decode_json
 from npuforge.errors import UsageError
 from npuforge.fileformat import DATASET_FOLDER
 from npuforge.files import write_whole
-from npuforge.inputs import is_plain_file, read_input
 from npuforge.train.dataset.grow import Grown, grow
 from npuforge.train.pool import pool
+from npuforge.untrusted.documents import decode_json
+from npuforge.untrusted.inputs import is_plain_file, read_input
 
 PART = 16  # operators
 _SETTINGS = "settings.json"

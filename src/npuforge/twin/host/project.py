@@ -16,11 +16,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from npuforge.errors import UsageError
-from npuforge.inputs import is_plain_file, lies_within, read_input
 from npuforge.sandbox import Sandbox
 from npuforge.twin.host.description import Operator
 from npuforge.twin.project_files import SOURCE_LIMIT, ProjectFiles
 from npuforge.twin.toolchain import BuildResult, Toolchain
+from npuforge.untrusted.inputs import is_plain_file, lies_within, read_input
 
 _SUFFIXES = (".cpp", ".cc", ".cxx")
 # The call layer above an operator (aclnn functions) needs the vendor's runtime and says nothing

@@ -15,10 +15,10 @@ from pathlib import Path, PurePosixPath
 import msgspec
 
 from npuforge import syntax
-from npuforge.documents import parse_json
 from npuforge.errors import UsageError
-from npuforge.inputs import MIB, read_source, read_text
-from npuforge.names import checked_name
+from npuforge.untrusted.documents import parse_json
+from npuforge.untrusted.inputs import MIB, read_source, read_text
+from npuforge.untrusted.names import checked_name
 
 SIX = (
     "project_json_src",

@@ -17,10 +17,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from npuforge.errors import UsageError
-from npuforge.inputs import is_plain_file, read_source
-from npuforge.names import checked_name, checked_path
 from npuforge.sandbox import Completed, Limits, Sandbox
-from npuforge.sandbox.messages import one_line
 from npuforge.sandbox.python import interpreter
 from npuforge.sandbox.shared_folder import SharedFolder
 from npuforge.scratch import scratch_folder
@@ -40,6 +37,9 @@ from npuforge.twin.sources.program_folder import (
 )
 from npuforge.twin.timing.report import TimingReport, build_report
 from npuforge.twin.toolchain import BuildResult, Toolchain
+from npuforge.untrusted.inputs import is_plain_file, read_source
+from npuforge.untrusted.names import checked_name, checked_path
+from npuforge.untrusted.printable import one_line
 from npuforge.verdict import Advice, Race, Violation
 
 SUFFIXES = (".cpp", ".cc", ".cxx", ".asc")

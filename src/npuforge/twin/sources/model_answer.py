@@ -10,8 +10,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from npuforge.errors import UsageError
-from npuforge.inputs import read_source
-from npuforge.names import is_name
 from npuforge.sandbox import Sandbox
 from npuforge.scratch import new_folder, remove
 from npuforge.twin.kernel import lint_violations
@@ -20,6 +18,8 @@ from npuforge.twin.sources.answer_text import ANSWER_LIMIT, DirectAnswer, SixStr
 from npuforge.twin.sources.operator import OperatorSource
 from npuforge.twin.toolchain import BuildResult, Toolchain
 from npuforge.twin.torchbind.extension import build_extension
+from npuforge.untrusted.inputs import read_source
+from npuforge.untrusted.names import is_name
 from npuforge.verdict import Diagnostic, Violation
 
 SUFFIXES = (".py", ".txt", ".json")

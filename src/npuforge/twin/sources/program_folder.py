@@ -30,8 +30,8 @@ from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
 from npuforge.errors import UsageError
-from npuforge.inputs import is_plain_file
 from npuforge.sandbox import GIB
+from npuforge.untrusted.inputs import is_plain_file
 
 _GOLDEN = re.compile(
     r"golden|(?:^|[^a-z])(?:expected|wanted|references?)(?:[^a-z]|$)", re.IGNORECASE

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from npuforge.errors import UsageError
-from npuforge.inputs import is_plain_file, shown_path
 from npuforge.twin.sources.direct import SUFFIXES, DirectProgram, has_main
 from npuforge.twin.sources.kernel_file import KernelFile
 from npuforge.twin.sources.model_answer import SUFFIXES as ANSWER_SUFFIXES
 from npuforge.twin.sources.model_answer import ModelAnswer
 from npuforge.twin.sources.operator import OperatorSource
+from npuforge.untrusted.inputs import is_plain_file, shown_path
 
 Source = KernelFile | OperatorSource | DirectProgram | ModelAnswer
 

@@ -14,13 +14,14 @@ import msgspec
 
 from npuforge.dtypes import HostTensor
 from npuforge.sandbox import GIB, Completed, Limits, Sandbox
-from npuforge.sandbox.messages import Text, one_line, read
+from npuforge.sandbox.messages import Text, read
 from npuforge.sandbox.python import interpreter
 from npuforge.sandbox.shared_folder import HostileFileError, SharedFolder
 from npuforge.twin.execute import Mode, RunResult
 from npuforge.twin.sources.operator import OperatorSource
 from npuforge.twin.torchbind import conduct
 from npuforge.twin.torchbind.server import CallServer, Service
+from npuforge.untrusted.printable import one_line
 
 _WORKER = Path(__file__).with_name("worker.py")
 _FAILURE = "failure.json"

@@ -20,7 +20,6 @@ import msgspec
 
 from npuforge.errors import NpuforgeError
 from npuforge.sandbox import Limits
-from npuforge.sandbox.messages import one_line
 from npuforge.sandbox.shared_folder import HostileFileError, SharedFolder
 from npuforge.twin.execute import Mode, RunResult
 from npuforge.twin.sources.operator import OperatorSource
@@ -32,6 +31,7 @@ from npuforge.twin.torchbind.requests import (
     Reply,
     parse_request,
 )
+from npuforge.untrusted.printable import one_line
 
 _PATH = re.compile(r"(?<![\w)\]])(?:\.{0,2}/[^\s/:'\",;()]+)+/")
 _PIECE = 1 << 16

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from npuforge.documents import parse_json, parse_yaml
 from npuforge.errors import UsageError
-from npuforge.inputs import read_input
+from npuforge.untrusted.documents import parse_json, parse_yaml
+from npuforge.untrusted.inputs import read_input
 
 _LEVEL = re.compile(r"level(\d+)$")
 _FUNCTION = re.compile(r"\s*(\w+)\s*\(")

@@ -12,7 +12,7 @@ from typing import Any
 
 from npuforge.bench.tables import Row
 from npuforge.errors import UsageError
-from npuforge.inputs import read_text
+from npuforge.untrusted.inputs import read_text
 
 # What pandas takes for a missing value, and for a truth value.
 _MISSING = {

@@ -23,7 +23,7 @@ from npuforge.bench.task import Task
 from npuforge.eager import Baseline, baseline
 from npuforge.errors import UsageError
 from npuforge.sandbox import GIB, Limits
-from npuforge.sandbox.messages import Count, Text, Word, decode, one_line
+from npuforge.sandbox.messages import Count, Text, Word, decode
 from npuforge.sandbox.python import PACKAGE_ROOT
 from npuforge.sandbox.shared_folder import HostileFileError, SharedFolder
 from npuforge.sandbox.tensor_files import Shape
@@ -34,6 +34,7 @@ from npuforge.twin.sources.operator import OperatorSource
 from npuforge.twin.timing.report import TimingReport
 from npuforge.twin.torchbind.candidate import CandidateResult, run_job
 from npuforge.twin.torchbind.extension import build_extension
+from npuforge.untrusted.printable import one_line
 from npuforge.verdict import Case, Diagnostic
 
 ADAPTER = Path(__file__).with_name("adapter.py")

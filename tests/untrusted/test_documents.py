@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from npuforge.documents import decode_json, parse_json, parse_toml, parse_yaml
 from npuforge.errors import UsageError
+from npuforge.untrusted.documents import decode_json, parse_json, parse_toml, parse_yaml
 
 _TENFOLD = "".join(f"a{i}: &a{i} [{','.join([f'*a{i - 1}'] * 9)}]\n" for i in range(1, 12))
 _MERGED = "".join(f"a{i}: &a{i} {{<<: [{','.join([f'*a{i - 1}'] * 9)}]}}\n" for i in range(1, 12))

@@ -9,6 +9,7 @@ that change the direction of writing. Only lines and tabs stay.
 from __future__ import annotations
 
 MOST = 100_000  # characters of one text on a screen
+_LONGEST_LINE = 500
 _KEPT = "\n\t"
 
 
@@ -23,9 +24,9 @@ def printable(text: str, most: int = MOST) -> str:
     return f"{text}... ({left_out} characters more)" if left_out > 0 else text
 
 
-def one_line(text: str, most: int = MOST) -> str:
+def one_line(text: str, most: int = _LONGEST_LINE) -> str:
     """Return the text as `printable` does, with each run of white space as one blank."""
-    return printable(" ".join(text[: 4 * most].split()), most)
+    return printable(" ".join(text.split()), most)
 
 
 def _escaped(char: str) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from npuforge.errors import UsageError
-from npuforge.inputs import is_plain_file, lies_within, read_input, read_source, read_text
+from npuforge.untrusted.inputs import is_plain_file, lies_within, read_input, read_source, read_text
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from npuforge.errors import UsageError
-from npuforge.names import Kind, checked_define, checked_name, is_name
+from npuforge.untrusted.names import Kind, checked_define, checked_name, is_name
 
 _NEVER = ["", "\n", "a\n", "a\nb", "a b\n", "../a", "/a", "a\0", "-a", "a;b", 'a"', "a\\", "\u00e9"]
 

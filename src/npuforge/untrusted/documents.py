@@ -25,7 +25,7 @@ import msgspec
 import yaml
 
 from npuforge.errors import UsageError
-from npuforge.inputs import read_input
+from npuforge.untrusted.inputs import read_input
 
 _T = TypeVar("_T")
 
