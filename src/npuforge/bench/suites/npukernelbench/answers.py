@@ -7,7 +7,6 @@ A run folder keeps what a model said (a JSON file with its text) and the sources
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 from collections.abc import Iterator
@@ -17,6 +16,8 @@ from pathlib import Path
 from npuforge.bench.settings import Interface
 from npuforge.bench.task import Task
 from npuforge.errors import UsageError
+from npuforge.untrusted.documents import parse_json
+from npuforge.untrusted.inputs import read_input, read_source
 
 _ROOTS = ("", "msopgen", "cann-ops", "runs", "runs/msopgen", "runs/cann-ops")
 _PROJECT = ("op_host", "op_kernel")
@@ -113,22 +114,19 @@ def _copy(source: Path, target: Path) -> None:
     for path in sorted(source.rglob("*")):
         if path.is_symlink() or not path.is_file() or path.suffix not in _SOURCES:
             continue
-        if not path.resolve().is_relative_to(source.resolve()):
-            continue
         copy = target / path.relative_to(source)
+        content = read_input(path, _MOST_TEXT, within=source)
         copy.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(path, copy)
+        copy.write_bytes(content)
 
 
 def _said(file: Path, kernel: str, interface: Interface) -> dict[str, str]:
     """The files in what a model said: tagged for a kernel alone, under headings otherwise."""
-    if file.stat().st_size > _MOST_TEXT:
-        raise UnreadableAnswerError("the text is too long")
     try:
-        said = json.loads(file.read_text("utf-8", errors="replace"))
+        said = parse_json(read_source(file, _MOST_TEXT), file.name)
         answer = str(said.get("gen_content") or "")
         text = f"{said.get('reasoning_content') or ''}\n{answer}"
-    except (ValueError, AttributeError):
+    except (UsageError, AttributeError):
         raise UnreadableAnswerError(f"{file.name} is not what the suite saves") from None
     if not answer:
         raise UnreadableAnswerError("the answer is empty")
