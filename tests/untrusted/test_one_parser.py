@@ -17,7 +17,8 @@ _OWN_DATA = {
     "bench/tables/worker.py", "eager/parameters.py", "eager/table.py", "lower/library/__init__.py",
     "rules/catalogue.py", "soc/data.py", "spec/capture_worker.py", "tile/ops.py",
     "train/dataset/variants.py", "twin/lint/names.py", "twin/numerics.py",
-    "twin/reference_worker.py", "twin/sources/answer_text.py", "twin/timing/replay.py", "twin/torchbind/worker.py",
+    "twin/reference_worker.py", "twin/sources/answer_text.py", "twin/timing/replay.py",
+    "twin/torchbind/worker.py",
 }  # fmt: skip
 
 
