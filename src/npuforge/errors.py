@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from npuforge.untrusted.printable import MOST, one_line
+from npuforge.printable import MOST, one_line
 
 
 class NpuforgeError(Exception):

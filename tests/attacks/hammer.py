@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -53,6 +53,8 @@ for form in itertools.cycle(forms):
             pass
 """
 
+_LEAST_ROUNDS, _MOST_ROUNDS, _FEW = 300, 20_000, 5
+
 
 @contextmanager
 def hammered(folder: Path, secret: Path, good: bytes, names: Sequence[str]) -> Iterator[None]:
@@ -65,3 +67,11 @@ def hammered(folder: Path, secret: Path, good: bytes, names: Sequence[str]) -> I
             yield
         finally:
             process.kill()
+
+
+def until_each_came(outcomes: Mapping[str, int]) -> Iterator[int]:
+    """Count rounds until each outcome came a few times: how often depends on the machine."""
+    for number in range(_MOST_ROUNDS):
+        yield number
+        if number >= _LEAST_ROUNDS and min(outcomes.values()) >= _FEW:
+            return

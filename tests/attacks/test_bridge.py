@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.attacks.hammer import hammered
+from tests.attacks.hammer import hammered, until_each_came
 from tests.twin.answers.test_model_answer import SIX, TASK
 
 from npuforge.sandbox.shared_folder import HostileFileError, SharedFolder
@@ -21,7 +21,6 @@ from npuforge.twin.torchbind.requests import MOST_CALLS, MOST_LINE, parse_reques
 from npuforge.twin.torchbind.server import CallServer, Service, plain_words
 from npuforge.verdict import Verdict
 
-_ROUNDS = 300
 # What a hostile model has at hand; `ask` sends a line of its own.
 _HEAD = """
 import json, os, sys
@@ -236,7 +235,7 @@ def test_hammered_tensors_are_right_or_refused(tmp_path: Path) -> None:
         SharedFolder(folder) as shared,
         hammered(folder, secret, good.tobytes(), ["in0.bin", "out0.bin"]),
     ):
-        for _ in range(_ROUNDS):
+        for _ in until_each_came(outcomes):
             try:
                 (given,) = read_inputs(parse_request(line), shared).values()
             except HostileFileError:
@@ -257,7 +256,7 @@ def test_hammered_tensors_are_right_or_refused(tmp_path: Path) -> None:
     [
         ("cannot read /home/who/.ssh/id: no\nsuch file", "cannot read id: no such file"),
         ("expected s0/s1/s2", "expected s0/s1/s2"),
-        ("\x1b[31mred", "?[31mred"),
+        ("\x1b[31mred", r"\x1b[31mred"),
     ],
 )
 def test_errors_name_no_folder(said: str, shown: str) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.attacks.hammer import hammered
+from tests.attacks.hammer import hammered, until_each_came
 
 from npuforge.errors import UsageError
 from npuforge.generate.cases import choose
@@ -290,7 +290,7 @@ def test_hammered_messages_are_right_or_refused(tmp_path: Path) -> None:
         SharedFolder(folder) as shared,
         hammered(folder, secret, good, ["graph.json", "question.json", "proof0"]),
     ):
-        for number in range(300):
+        for number in until_each_came(outcomes):
             try:
                 text = shared.wait("graph.json", 1 << 20, seconds=30, ended=lambda: False)
                 assert decode(text, Graph, "the graph").name == "relu"

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.attacks.hammer import hammered
+from tests.attacks.hammer import hammered, until_each_came
 
 from npuforge.bench.tables.session import File, RequestError, TableSession
 from npuforge.bench.tables.table import Table
@@ -132,7 +132,7 @@ def test_hammered_tensors_of_a_table(tmp_path: Path) -> None:
     outcomes = {"right": 0, "refused": 0}
     names = ["source0.bin", "given0.bin", "request0.json"]
     with session.folder, hammered(session.folder.path, secret, good.tobytes(), names):
-        for _ in range(300):
+        for _ in until_each_came(outcomes):
             try:
                 assert np.array_equal(session.read(item).data, good)
                 outcomes["right"] += 1

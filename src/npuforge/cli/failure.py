@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a command ends that did not come to its result: one line, an exit status, and a code.
+"""Ends of commands that did not come to their result: one line, an exit status, and a code.
 
     2  `usage`     the call, its input or the machine is at fault
     2  `limit`     memory, disk or another limit of the machine ended the run
@@ -32,7 +32,7 @@ import click
 from npuforge import __version__
 from npuforge.errors import NpuforgeError
 from npuforge.interruption import Terminated
-from npuforge.untrusted.printable import MOST, one_line
+from npuforge.printable import MOST, one_line
 
 _MACHINE = frozenset(
     getattr(errno, name)

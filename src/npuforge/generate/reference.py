@@ -19,13 +19,13 @@ from npuforge.generate.cases import (
     free_symbols,
     shape_of,
 )
+from npuforge.printable import one_line
 from npuforge.sandbox import GIB, MIB
 from npuforge.sandbox.messages import Text, decode
 from npuforge.sandbox.shared_folder import HostileFileError, SharedFolder
 from npuforge.sandbox.tensor_files import TensorHeader, read_tensor
 from npuforge.spec.graph import Graph
 from npuforge.spec.session import Signature
-from npuforge.untrusted.printable import one_line
 
 WORKER = "npuforge.generate.reference_worker"
 _T = TypeVar("_T")

@@ -15,8 +15,8 @@ from npuforge.errors import UsageError
 from npuforge.models.connection import Response
 from npuforge.models.endpoint import Endpoint
 from npuforge.models.errors import AgainError, ModelError
+from npuforge.printable import one_line
 from npuforge.untrusted.documents import decode_json
-from npuforge.untrusted.printable import one_line
 
 _AGAIN = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
 _FIRST_PAUSE_S = 1.0

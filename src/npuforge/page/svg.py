@@ -59,14 +59,15 @@ def drawing(width: float, height: float, body: list[str], label: str) -> str:
 
 
 def ticks(low: float, high: float, about: int) -> list[float]:
-    """Round numbers between `low` and `high`, about that many."""
+    """Return round numbers between `low` and `high`, about that many."""
     if not high > low:
         return [low]
     raw = (high - low) / max(about, 1)
     power = 10.0 ** math.floor(math.log10(raw))
     step = next(power * m for m in (1, 2, 5, 10) if power * m >= raw * 0.999)
     first = math.ceil(low / step - 1e-9)
-    return [k * step for k in range(first, math.floor(high / step + 1e-9) + 1)]
+    last = math.floor(high / step + 1e-9)
+    return [min(max(k * step, low), high) for k in range(first, last + 1)]
 
 
 def short(value: float) -> str:

@@ -12,8 +12,8 @@ from typing import Annotated, TypeVar
 import msgspec
 from msgspec import Meta
 
+from npuforge.printable import one_line
 from npuforge.sandbox.shared_folder import HostileFileError, SharedFolder
-from npuforge.untrusted.printable import one_line
 
 _T = TypeVar("_T")
 _MOST = (1 << 63) - 1

@@ -372,7 +372,7 @@ def _converse(
                     selector.unregister(until)
                     control.sendall(b"o")
                     continue
-                piece = os.read(key.fd, 1 << 16)
+                piece = _read_piece(key.fd)
                 if not piece:
                     selector.unregister(key.fd)
                 elif key.fd == control.fileno():
@@ -383,6 +383,14 @@ def _converse(
                     collected[key.fd] += piece[: max(room, 0)]
                     room -= len(piece)
     return answer
+
+
+def _read_piece(descriptor: int) -> bytes:
+    """Read what there is; nothing where the other end died with words of ours unread."""
+    try:
+        return os.read(descriptor, 1 << 16)
+    except ConnectionResetError:
+        return b""
 
 
 def _signal_name(number: int) -> str:

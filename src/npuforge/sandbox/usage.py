@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a process tree uses in all: processes, threads, memory, and files in the folders it writes.
+"""Use of a process tree in all: processes, threads, memory, and files in the folders it writes.
 
 A part of the supervisor (`supervisor.py` says how it gets there); it imports as little. No limit of
 the kernel counts these for a whole tree without rights that we lack, so they are sampled:

@@ -19,11 +19,11 @@ from typing import Any, ClassVar
 import msgspec
 
 from npuforge.errors import NpuforgeError, UsageError
+from npuforge.printable import one_line
 from npuforge.sandbox import Completed, Limits, Sandbox
 from npuforge.sandbox.python import PACKAGE_ROOT, interpreter
 from npuforge.sandbox.shared_folder import HostileFileError, SharedFolder
 from npuforge.scratch import new_folder, remove
-from npuforge.untrusted.printable import one_line
 
 _END_S = 30.0  # the supervisor kills within milliseconds
 

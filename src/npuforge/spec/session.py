@@ -17,13 +17,13 @@ import msgspec
 from msgspec import Meta
 
 from npuforge.errors import NpuforgeError, UsageError
+from npuforge.printable import one_line
 from npuforge.sandbox import Limits, Sandbox
 from npuforge.sandbox.messages import Text, decode
 from npuforge.spec.complex_pairs import paired
 from npuforge.spec.folder_process import FolderProcess
 from npuforge.spec.graph import EagerOp, Graph
 from npuforge.spec.graph_check import check_graph, check_parameters
-from npuforge.untrusted.printable import one_line
 
 _WORKER = Path(__file__).with_name("capture_worker.py")
 _LIMITS = Limits(cpu_s=240.0, wall_s=600.0, memory_bytes=8 << 30)

@@ -14,6 +14,7 @@ from npuforge import dtypes
 from npuforge.dtypes import AnyArray, HostTensor
 from npuforge.errors import UsageError
 from npuforge.files import write_whole
+from npuforge.printable import one_line
 from npuforge.sandbox import Completed, Limits, Sandbox
 from npuforge.sandbox.shared_folder import HostileFileError, SharedFolder
 from npuforge.scratch import scratch_folder
@@ -34,7 +35,6 @@ from npuforge.twin.launch import (
 from npuforge.twin.recipes import RUNNER
 from npuforge.twin.timing.report import TimingReport, build_report
 from npuforge.twin.toolchain import Toolchain
-from npuforge.untrusted.printable import one_line
 from npuforge.verdict import Advice, Race, Violation
 
 if TYPE_CHECKING:

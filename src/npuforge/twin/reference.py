@@ -18,13 +18,13 @@ import numpy as np
 
 from npuforge.dtypes import HostTensor, encode
 from npuforge.errors import UsageError
+from npuforge.printable import one_line
 from npuforge.sandbox import GIB, Limits, Sandbox
 from npuforge.sandbox.python import interpreter
 from npuforge.sandbox.shared_folder import HostileFileError, SharedFolder
 from npuforge.sandbox.tensor_files import read_tensors
 from npuforge.scratch import scratch_folder
 from npuforge.twin.launch import TensorArgument
-from npuforge.untrusted.printable import one_line
 
 _WORKER = Path(__file__).with_name("reference_worker.py")
 _WRITER = Path(__file__).parent / "torchbind" / "tensor_writer.py"

@@ -17,12 +17,12 @@ import msgspec
 from msgspec import Meta
 
 from npuforge import rules
+from npuforge.printable import one_line
 from npuforge.sandbox import MIB, messages
 from npuforge.sandbox.messages import Count, Text, Whole, Word
 from npuforge.sandbox.shared_folder import HostileFileError, SharedFolder
 from npuforge.twin.recipes import CPP_ROOT
 from npuforge.twin.symbolize import Frame, symbolize, user_frame
-from npuforge.untrusted.printable import one_line
 from npuforge.verdict import Advice, Race, Side, Violation
 
 RESULT_FILE = "result.json"

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How text, files and names of strangers are read: plain, bounded, and checked before use."""
+"""Readers of files, documents and names of strangers: plain, bounded, and checked before use."""

@@ -87,7 +87,9 @@ def test_foreign_words_stay_words() -> None:
 def test_a_command_is_one_that_bench_takes() -> None:
     words = shlex.split(command(CHOSEN))
     context = bench.make_context("bench", words[2:])
-    fields = {k: v for k, v in msgspec.to_builtins(CHOSEN).items() if k != "embedded"}
+    fields = {
+        k: v for k, v in msgspec.to_builtins(CHOSEN).items() if k not in ("embedded", "isolation")
+    }
     assert {name: context.params[name] for name in fields} == fields
     assert command(Settings(suite="forge")) == "npuforge bench forge"
     assert "/" not in command(CHOSEN, public=True).replace("Math/", "")

@@ -18,6 +18,7 @@ from npuforge.bench.modules.checks import Check
 from npuforge.bench.modules.protocol import ModuleProtocol
 from npuforge.dtypes import HostTensor
 from npuforge.errors import UsageError
+from npuforge.printable import one_line
 from npuforge.sandbox import GIB, Sandbox, messages
 from npuforge.sandbox.messages import Count, Text, Whole
 from npuforge.sandbox.python import PACKAGE_ROOT, interpreter
@@ -27,7 +28,6 @@ from npuforge.spec.graph import Graph
 from npuforge.twin.model_verify import tensors
 from npuforge.twin.torchbind.candidate import LIMITS
 from npuforge.twin.torchbind.conduct import output_file
-from npuforge.untrusted.printable import one_line
 
 _SCRIPT = Path(__file__).with_name("reference_script.py")
 _MOST_JSON = 1 << 20
@@ -84,7 +84,7 @@ class References:
         return self.told[place].changed
 
     def inputs(self, place: int) -> list[HostTensor]:
-        """Those that are tensors, or tensors in a list."""
+        """Return those that are tensors, or tensors in a list."""
         return tensors(self.folder, f"inputs{self.number(place)}.tensors")
 
     def outputs(self, place: int) -> list[HostTensor]:

@@ -17,6 +17,7 @@ from msgspec import Meta
 from npuforge.bench.tables.table import Table
 from npuforge.dtypes import HostTensor
 from npuforge.errors import UsageError
+from npuforge.printable import one_line
 from npuforge.sandbox import GIB, Limits, Sandbox
 from npuforge.sandbox.messages import Text, decode
 from npuforge.sandbox.shared_folder import HostileFileError, SharedFolder
@@ -26,7 +27,6 @@ from npuforge.spec.folder_process import FolderProcess
 from npuforge.spec.graph import EagerOp, Graph
 from npuforge.spec.graph_check import check_graph
 from npuforge.spec.session import Signature
-from npuforge.untrusted.printable import one_line
 
 _WORKER = Path(__file__).with_name("worker.py")
 # Whoever runs the attempt limits its time; this only ends what nobody waits for.

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from npuforge.errors import UsageError
+from npuforge.printable import one_line
 from npuforge.sandbox import GIB, MIB, Limits, Sandbox
 from npuforge.sandbox.messages import decode
 from npuforge.sandbox.shared_folder import HostileFileError, SharedFolder
@@ -15,7 +16,6 @@ from npuforge.scratch import scratch_folder
 from npuforge.soc import Soc, constants_text, load_soc
 from npuforge.twin.recipes import HOST_RUNNER
 from npuforge.twin.toolchain import Toolchain
-from npuforge.untrusted.printable import one_line
 
 DEFAULT_SOC = "910b2"
 

@@ -12,12 +12,12 @@ import msgspec
 from msgspec import Meta
 
 from npuforge.errors import UsageError
+from npuforge.printable import one_line
 from npuforge.sandbox import Sandbox
 from npuforge.sandbox.messages import Text, Whole, Word
 from npuforge.soc import Soc
 from npuforge.twin.host import runner
 from npuforge.twin.host.description import Operator
-from npuforge.untrusted.printable import one_line
 
 
 @dataclass(frozen=True, slots=True)

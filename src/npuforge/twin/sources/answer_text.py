@@ -66,7 +66,7 @@ class _Build(msgspec.Struct):
 
 
 class _Document(msgspec.Struct):
-    """What a direct-launch answer says; other keys are ignored."""
+    """Text of a direct-launch answer; other keys are ignored."""
 
     sources: list[_Source]
     entry: _Entry

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from npuforge.errors import UsageError
+from npuforge.printable import one_line
 from npuforge.sandbox import Completed, Limits, Sandbox
 from npuforge.sandbox.python import interpreter
 from npuforge.sandbox.shared_folder import SharedFolder
@@ -39,7 +40,6 @@ from npuforge.twin.timing.report import TimingReport, build_report
 from npuforge.twin.toolchain import BuildResult, Toolchain
 from npuforge.untrusted.inputs import is_plain_file, read_source
 from npuforge.untrusted.names import checked_name, checked_path
-from npuforge.untrusted.printable import one_line
 from npuforge.verdict import Advice, Race, Violation
 
 SUFFIXES = (".cpp", ".cc", ".cxx", ".asc")

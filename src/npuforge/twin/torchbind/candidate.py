@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from npuforge.dtypes import HostTensor
+from npuforge.printable import one_line
 from npuforge.sandbox import GIB, Completed, Limits, Sandbox
 from npuforge.sandbox.messages import Text, read
 from npuforge.sandbox.python import interpreter
@@ -21,7 +22,6 @@ from npuforge.twin.execute import Mode, RunResult
 from npuforge.twin.sources.operator import OperatorSource
 from npuforge.twin.torchbind import conduct
 from npuforge.twin.torchbind.server import CallServer, Service
-from npuforge.untrusted.printable import one_line
 
 _WORKER = Path(__file__).with_name("worker.py")
 _FAILURE = "failure.json"

@@ -91,7 +91,7 @@ class Request(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Reply(msgspec.Struct, frozen=True):
-    """What the process gets: why the call failed, or the numbers of the tensors written."""
+    """Reply to the process: why the call failed, or the numbers of the tensors written."""
 
     error: str | None = None
     written: list[int] = []

@@ -19,6 +19,7 @@ from types import TracebackType
 import msgspec
 
 from npuforge.errors import NpuforgeError
+from npuforge.printable import one_line
 from npuforge.sandbox import Limits
 from npuforge.sandbox.shared_folder import HostileFileError, SharedFolder
 from npuforge.twin.execute import Mode, RunResult
@@ -31,7 +32,6 @@ from npuforge.twin.torchbind.requests import (
     Reply,
     parse_request,
 )
-from npuforge.untrusted.printable import one_line
 
 _PATH = re.compile(r"(?<![\w)\]])(?:\.{0,2}/[^\s/:'\",;()]+)+/")
 _PIECE = 1 << 16
@@ -41,7 +41,7 @@ _MALFORMED = (ArithmeticError, AttributeError, LookupError, MemoryError, TypeErr
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """What calls are answered with; `timed` models the time of each call too."""
+    """Means of answering calls; `timed` models the time of each call too."""
 
     operators: Mapping[str, OperatorSource]
     mode: Mode = "check"

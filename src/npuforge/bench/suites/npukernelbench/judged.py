@@ -22,6 +22,7 @@ from npuforge.bench.tables.solve import LAUNCH_LIMITS
 from npuforge.bench.task import Task
 from npuforge.eager import Baseline, baseline
 from npuforge.errors import UsageError
+from npuforge.printable import one_line
 from npuforge.sandbox import GIB, Limits
 from npuforge.sandbox.messages import Count, Text, Word, decode
 from npuforge.sandbox.python import PACKAGE_ROOT
@@ -34,7 +35,6 @@ from npuforge.twin.sources.operator import OperatorSource
 from npuforge.twin.timing.report import TimingReport
 from npuforge.twin.torchbind.candidate import CandidateResult, run_job
 from npuforge.twin.torchbind.extension import build_extension
-from npuforge.untrusted.printable import one_line
 from npuforge.verdict import Case, Diagnostic
 
 ADAPTER = Path(__file__).with_name("adapter.py")
@@ -50,7 +50,7 @@ class _Cheat(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class _Judged(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What our own check found on values around zero."""
+    """Result of our own check on values around zero."""
 
     strict: bool
     told: Text = ""

@@ -25,8 +25,9 @@ def printable(text: str, most: int = MOST) -> str:
 
 
 def one_line(text: str, most: int = _LONGEST_LINE) -> str:
-    """Return the text as `printable` does, with each run of white space as one blank."""
-    return printable(" ".join(text.split()), most)
+    """Return the text printable, on one line, and of at most `most` characters."""
+    line = printable(" ".join(text.split()), len(text))
+    return line if len(line) <= most else f"{line[: most - 3]}..."
 
 
 def _escaped(char: str) -> str:

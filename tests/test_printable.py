@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from npuforge.untrusted.printable import one_line, printable
+from npuforge.printable import one_line, printable
 
 
 def test_ordinary_text_stays() -> None:
