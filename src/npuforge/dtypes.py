@@ -196,7 +196,7 @@ def poison(dtype: str | DType) -> int:
 
 
 def unwritten(raw: AnyArray, dtype: str | DType) -> int:
-    """How many whole elements of `raw` (bytes of a tensor) still hold the poison."""
+    """Return how many whole elements of `raw` (bytes of a tensor) still hold the poison."""
     kind = find(dtype)
     width = max(1, kind.bits // 8)
     octets = raw.view(np.uint8)

@@ -93,7 +93,7 @@ def _fill(folder: Path, name: str, content: str | bytes) -> str:
 
 
 def _put(new: Path, place: Path, old: Path) -> None:
-    """Have `new` take its place; what was there becomes `old`."""
+    """Put `new` in its place; what was there becomes `old`."""
     try:
         new.rename(place)  # there is nothing, or an empty folder
     except OSError as error:

@@ -45,6 +45,20 @@ def refused(folder: Path, text: str, name: str = "launch.toml") -> str:
 
 
 @pytest.mark.parametrize(
+    "entry",
+    [
+        'shape = [0, 9223372036854775807]\ndata = "zeros"',
+        "shape = [0, 4611686018427387904]\ndata = []",
+        'shape = [4294967296]\ndata = "ones"',
+        'shape = [4]\ndata = {kind = "arange", step = 9223372036854775807}',
+        'shape = [4]\ndata = {kind = "arange", start = -9223372036854775807}',
+    ],
+)
+def test_numbers_that_numpy_cannot_hold_are_one_line(folder: Path, entry: str) -> None:
+    refused(folder, f"{_HEAD.replace('float32', 'int8')}{entry}\n")
+
+
+@pytest.mark.parametrize(
     "file", ["../secret.bin", "{absolute}", "link.bin", "beyond/secret.bin", "beyond/secret.npy"]
 )
 def test_files_outside_are_not_read(folder: Path, file: str) -> None:

@@ -85,6 +85,8 @@ _HOSTILE: list[tuple[str, Any]] = [
     ("sources.0.type.dtype", "../x"),
     ("sources.0.type.extents", ["((s0 + s1 + s2 + s3)**8)**8"]),
     ("sources.0.type.extents", ["(((((((9**8)**8)**8)**8)**8)**8)**8)**8"]),
+    ("sources.0.type.extents", ["s77"]),
+    ("nodes.0.types", []),
     ("sources.0.type.extents", ["(" * 400 + ")" * 400]),
     ("sources.0.type.extents", ["-" * 2000 + "1"]),
     ("sources.0.type.extents", ["__import__('os').system('x')"]),
@@ -213,6 +215,9 @@ def test_answers_that_lie_are_refused(tmp_path: Path) -> None:
         [{"file": "case0.sources0.bin", "shape": [2], "dtype": "object"}],
         [{"file": "../../secret", "shape": [2], "dtype": "float32"}],
         [{"file": "job.json", "shape": [2], "dtype": "uint8"}],
+        [{"file": "case0.sources0.bin", "shape": [2, 1, 1], "dtype": "float32"}],
+        [{"file": "case0.sources0.bin", "shape": [2], "dtype": "uint32"}],
+        [{"file": "case0.sources0.bin", "shape": [3 << 28], "dtype": "float32"}],
         [],
     ]
     texts = [json.dumps({"sources": s, "results": s, "golden": [None] * len(s)}) for s in lies]

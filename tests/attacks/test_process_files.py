@@ -24,7 +24,7 @@ from npuforge.twin import session_result
 from npuforge.twin.execute import RunResult, execute, keep_trace
 from npuforge.twin.kernel import Kernel
 from npuforge.twin.launch import Launch, TensorArgument, output
-from npuforge.twin.reference import by_function
+from npuforge.twin.reference import by_expression, by_function
 from npuforge.twin.torchbind import conduct
 
 _KERNEL = """
@@ -176,13 +176,24 @@ def expected(x):
 """
 
 
+def test_an_expression_that_leaves_no_array() -> None:
+    """The expression writes the list of outputs itself, and ends its process."""
+    listing = b'{"tensors": []}'
+    content = len(listing).to_bytes(8, "little") + listing
+    write = f"__import__('os').write(__import__('os').open('outputs.tensors', 65), {content!r})"
+    expression = f"({write}, __import__('os')._exit(0))"
+    wanted = [TensorArgument("y", (4,), find("float32"), "out")]
+    with pytest.raises(UsageError, match="0 arrays for 1 outputs"):
+        by_expression({"y": expression}, [("x", HostTensor.of(np.zeros(4, np.float32)))], wanted)
+
+
 @pytest.mark.parametrize(
     "body",
     [
         "os.mkfifo('outputs.tensors')",
         "os.symlink('SECRET', 'outputs.tensors')",
         "open('outputs.tensors', 'wb').write(bytes(8))",
-        "os.truncate(os.open('outputs.tensors', os.O_CREAT | os.O_RDWR), 6 << 30)",
+        "os.truncate(os.open('outputs.tensors', os.O_CREAT | os.O_RDWR), 6 << 20)",
         "np.save('outputs.tensors', np.array([{}], object), allow_pickle=True)",
     ],
 )

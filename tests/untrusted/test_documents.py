@@ -61,3 +61,8 @@ def test_a_few_aliases_and_a_byte_order_mark_are_fine() -> None:
     text = "\ufeffx: &d {a: 1}\ny: *d\nz: {<<: *d, b: 2}"
     assert parse_yaml(text, "x")["z"] == {"a": 1, "b": 2}
     assert parse_json("\ufeff[1]".encode(), "x") == [1]
+
+
+def test_numbers_beyond_every_float_are_refused() -> None:
+    with pytest.raises(UsageError, match="document"):
+        parse_yaml(f"blocks: {':'.join(['59'] * 3000)}.5", "the document")

@@ -70,7 +70,7 @@ class Interrupts:
 
 
 def in_background(work: Callable[[], Result]) -> Future[Result]:
-    """Do it in a thread that the end of the process does not wait for."""
+    """Start the work in a thread that the end of the process does not wait for."""
     future: Future[Result] = Future()
 
     def run() -> None:

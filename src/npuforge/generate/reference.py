@@ -31,7 +31,7 @@ WORKER = "npuforge.generate.reference_worker"
 _T = TypeVar("_T")
 _WHOLE = ("int64", "int32")
 _MOST_JSON = 16 * MIB
-_MOST_TENSOR = 4 * GIB
+_MOST_TENSORS = 4 * GIB  # of an answer, all together
 
 
 class ModuleProcess(Protocol):
@@ -103,6 +103,7 @@ class References:
         counts = (len(raw.sources), len(raw.results), len(raw.golden))
         if counts != (len(graph.sources), len(graph.results), len(graph.results)):
             raise UsageError("the module's process left an answer of other tensors than asked for")
+        self._check(raw)
         return Answer(
             [self._read(item) for item in raw.sources],
             [self._read(item) for item in raw.results],
@@ -123,9 +124,32 @@ class References:
             if item is not None and item.shape == shape_of(source.type, sizes)
         }
 
+    def _check(self, raw: _Answer) -> None:
+        """Refuse tensors of other types or ranks than the graph's, and more than can be held."""
+        graph = self._module.graph
+        types = {source.name: source.type for source in graph.sources}
+        types |= {node.name: node.type for node in graph.nodes if node.types and node.types[0]}
+        wanted = [source.type for source in graph.sources]
+        wanted += [types[result.name] for result in graph.results]
+        for item, kind in zip([*raw.sources, *raw.results], wanted, strict=True):
+            if (item.dtype, len(item.shape)) != (kind.dtype, len(kind.shape)):
+                raise UsageError(
+                    f"the module's process left {item.dtype}{list(item.shape)} for {kind.text}"
+                )
+        left = _MOST_TENSORS
+        for item in (*raw.sources, *raw.results, *filter(None, raw.golden)):
+            left -= self._size(item, left)
+
+    @staticmethod
+    def _size(item: _File, limit: int) -> int:
+        try:
+            return item.size(limit)
+        except HostileFileError as error:
+            raise UsageError(f"the module's process left too much: {error}") from None
+
     def _read(self, item: _File) -> HostTensor:
         try:
-            return read_tensor(self._module.folder, item.file, item, _MOST_TENSOR)
+            return read_tensor(self._module.folder, item.file, item, _MOST_TENSORS)
         except HostileFileError as error:
             raise UsageError(f"the module's process left a damaged tensor: {error}") from None
 

@@ -31,7 +31,7 @@ def check_graph(graph: Graph, name: str) -> Graph:
         if symbol.axis >= ranks.get(symbol.source, 0):
             raise HostileFileError(f"the symbol {symbol.name} is no axis of a source")
     for source in graph.sources:
-        _check_type(source.type)
+        _check_type(source.type, symbols)
         if (source.position is None) == (source.target is None):
             raise HostileFileError(f"the source {source.name} is neither passed nor owned")
     count = 0
@@ -48,9 +48,11 @@ def check_graph(graph: Graph, name: str) -> Graph:
         if node.name in known or node.name in symbols:
             raise HostileFileError(f"two parts of the graph are called {node.name}")
         known.add(node.name)
+        if not node.types and not node.op.startswith(_ASSERTIONS):
+            raise HostileFileError(f"{node.name} has no type")
         for kind in node.types:
             if kind is not None:
-                _check_type(kind)
+                _check_type(kind, symbols)
     if not {result.name for result in graph.results} <= known:
         raise HostileFileError("the graph returns what it does not compute")
     return replace(graph, name=name)
@@ -92,16 +94,17 @@ def _unique(names: list[str]) -> set[str]:
     return set(names)
 
 
-def _check_type(kind: TensorType) -> None:
+def _check_type(kind: TensorType, symbols: set[str]) -> None:
     if len(kind.shape) != len(kind.extents):
         raise HostileFileError("a shape has as many extents as axes")
     for text in kind.extents:
-        _parse_size(text)
+        if unknown := _parse_size(text).names - symbols:
+            raise HostileFileError(f"an extent of no input: {min(unknown)}")
 
 
-def _parse_size(text: str) -> None:
+def _parse_size(text: str) -> Size:
     try:
-        Size.parse(text)
+        return Size.parse(text)
     except SizeError:
         raise HostileFileError(f"not an extent: {text[:80]!r}") from None
 

@@ -125,6 +125,8 @@ def _values(
         return generator.normal(mean, abs(std), tuple(shape))
     if kind == "arange":
         start, step = _number(table, "start", 0, name), _number(table, "step", 1, name)
+        if max(abs(start), abs(step)) > _LARGEST and isinstance(start + step, int):
+            raise UsageError(f"{name}: start and step are integers of at most 62 bits")
         with np.errstate(all="ignore"):
             ramp: AnyArray = start + step * np.arange(math.prod(shape))
         return ramp.reshape(tuple(shape))

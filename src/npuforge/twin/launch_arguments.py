@@ -93,7 +93,10 @@ class ArgumentReader:
         shape = tuple(whole(size, f"{name}: shape") for size in sizes)
         if any(size < 0 for size in shape):
             raise UsageError(f"{name}: shape {list(shape)} is not possible")
-        self._left -= dtype.bytes_for(math.prod(shape))
+        # An extent beside a zero counts, as NumPy refuses it too, and so do four bytes an element,
+        # as data is made in wide numbers.
+        count = math.prod(max(size, 1) for size in shape)
+        self._left -= max(dtype.bytes_for(count), 4 * count)
         if self._left < 0:
             raise UsageError(
                 f"{name}: shape {list(shape)} is not possible: all tensors together have at most "

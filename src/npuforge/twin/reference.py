@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -29,7 +30,7 @@ from npuforge.twin.launch import TensorArgument
 _WORKER = Path(__file__).with_name("reference_worker.py")
 _WRITER = Path(__file__).parent / "torchbind" / "tensor_writer.py"
 _OUTPUTS = "outputs.tensors"
-_MOST_BYTES = 4 * GIB
+_WIDEST, _ALIGNMENT, _HEADER = 16, 64, 1 << 20  # bytes: an element, between tensors, before them
 _LIMITS = Limits(cpu_s=300, wall_s=300, memory_bytes=8 * GIB)
 
 
@@ -44,7 +45,7 @@ def by_function(
 ) -> dict[str, HostTensor]:
     """What `function` of `file` returns for the inputs: one array per output, in order."""
     job = {"file": file.name, "function": function, "attrs": dict(attrs or {})}
-    made = _work(job, inputs, sandbox, folder=file.parent)
+    made = _work(job, inputs, outputs, sandbox, folder=file.parent)
     if len(made) != len(outputs):
         raise UsageError(
             f"{file.name}::{function} returns {len(made)} arrays for {len(outputs)} outputs"
@@ -65,7 +66,9 @@ def by_expression(
     """The values of NumPy expressions over the inputs' names (`np` is NumPy)."""
     wanted = [output for output in outputs if output.name in expressions]
     job = {"expressions": [expressions[output.name] for output in wanted]}
-    made = _work(job, inputs, sandbox)
+    made = _work(job, inputs, outputs, sandbox)
+    if len(made) != len(wanted):
+        raise UsageError(f"the expressions give {len(made)} arrays for {len(wanted)} outputs")
     return {
         output.name: _fit(f"expected {output.name}", value, output)
         for output, value in zip(wanted, made, strict=True)
@@ -75,9 +78,11 @@ def by_expression(
 def _work(
     job: Mapping[str, Any],
     inputs: Sequence[tuple[str, HostTensor]],
+    outputs: Sequence[TensorArgument],
     sandbox: Sandbox | None,
     folder: Path | None = None,
 ) -> list[HostTensor]:
+    largest = sum(math.prod(output.shape) * _WIDEST + _ALIGNMENT for output in outputs)
     with scratch_folder("reference") as scratch, SharedFolder(scratch) as shared:
         for number, (_, tensor) in enumerate(inputs):
             shared.write(f"in{number}.npy", _npy(tensor.data))
@@ -100,9 +105,11 @@ def _work(
             said = one_line(lines[-1]) if lines else f"status {done.returncode}"
             raise UsageError(f"the reference failed: {done.killed_by or said}")
         try:
-            made = read_tensors(shared, _OUTPUTS, _MOST_BYTES)
+            made = read_tensors(shared, _OUTPUTS, largest + _HEADER)
         except HostileFileError as error:
             raise UsageError(f"the reference left no outputs: {error}") from None
+        if None in made:
+            raise UsageError("the reference left something else than an array")
         return [tensor for tensor in made if tensor is not None]
 
 
@@ -113,8 +120,8 @@ def _npy(array: np.ndarray[Any, Any]) -> memoryview:
 
 
 def _fit(where: str, tensor: HostTensor, output: TensorArgument) -> HostTensor:
-    value = tensor.values()
-    if value.size != int(np.prod(output.shape)):
-        got, need = list(value.shape), list(output.shape)
+    if math.prod(tensor.shape) != math.prod(output.shape):
+        got, need = list(tensor.shape), list(output.shape)
         raise UsageError(f"{where} gives shape {got}, output {output.name} has {need}")
+    value = tensor.values()
     return encode(value.reshape(output.shape), output.dtype)

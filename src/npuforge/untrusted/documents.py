@@ -89,7 +89,7 @@ def _parsed(load: Callable[[str], Any], text: str | bytes, name: object, limit: 
         return _plain(load(decoded.removeprefix("\ufeff")))
     except UnicodeDecodeError:
         raise UsageError(f"{name} is not text in UTF-8") from None
-    except (ValueError, RecursionError, MemoryError, yaml.YAMLError) as error:
+    except (ValueError, ArithmeticError, RecursionError, MemoryError, yaml.YAMLError) as error:
         raise _refusal(name, error) from None
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Messages of a host library about what it registers: typed and bounded, because its own code ran where it is read.
+"""Messages of a host library about what it registers, typed and bounded: its own code wrote them.
 
 Every name in a description was checked once it is one of these objects: names end up in C++ text,
 in plans and in reports. What breaks a rule raises `UsageError` with one line that says where.
