@@ -215,6 +215,8 @@ def test_answers_that_lie_are_refused(tmp_path: Path) -> None:
         [{"file": "case0.sources0.bin", "shape": [2], "dtype": "object"}],
         [{"file": "../../secret", "shape": [2], "dtype": "float32"}],
         [{"file": "job.json", "shape": [2], "dtype": "uint8"}],
+        [{"file": "case0.sources0.bin", "shape": [2, 1], "dtype": "float32"}],
+        [{"file": "case0.sources0.bin", "shape": [0, 8], "dtype": "float32"}],
         [{"file": "case0.sources0.bin", "shape": [2, 1, 1], "dtype": "float32"}],
         [{"file": "case0.sources0.bin", "shape": [2], "dtype": "uint32"}],
         [{"file": "case0.sources0.bin", "shape": [3 << 28], "dtype": "float32"}],
@@ -239,7 +241,8 @@ own.serve = serve
 sys.modules[{WORKER!r}] = own
 """
     with ModuleSession(_module(tmp_path, head), then=WORKER) as session:
-        references = References(session, choose(session.graph))
+        cases = choose(session.graph) * len(lies)
+        references = References(session, cases[: len(lies)])
         for number, lie in enumerate(lies):
             with pytest.raises(UsageError) as caught:
                 references.answer(number)

@@ -91,6 +91,7 @@ class References:
 
     def __init__(self, module: ModuleProcess, cases: Sequence[ProofCase]) -> None:
         self._module = module
+        self._cases = cases
         module.ask(question(module.graph, cases))
 
     def answer(self, number: int) -> Answer:
@@ -103,7 +104,7 @@ class References:
         counts = (len(raw.sources), len(raw.results), len(raw.golden))
         if counts != (len(graph.sources), len(graph.results), len(graph.results)):
             raise UsageError("the module's process left an answer of other tensors than asked for")
-        self._check(raw)
+        self._check(raw, self._cases[number])
         return Answer(
             [self._read(item) for item in raw.sources],
             [self._read(item) for item in raw.results],
@@ -124,20 +125,25 @@ class References:
             if item is not None and item.shape == shape_of(source.type, sizes)
         }
 
-    def _check(self, raw: _Answer) -> None:
-        """Refuse tensors of other types or ranks than the graph's, and more than can be held."""
+    def _check(self, raw: _Answer, case: ProofCase) -> None:
+        """Refuse tensors of other types or sizes than asked for, and more than can be held."""
         graph = self._module.graph
         types = {source.name: source.type for source in graph.sources}
         types |= {node.name: node.type for node in graph.nodes if node.types and node.types[0]}
         wanted = [source.type for source in graph.sources]
         wanted += [types[result.name] for result in graph.results]
-        for item, kind in zip([*raw.sources, *raw.results], wanted, strict=True):
-            if (item.dtype, len(item.shape)) != (kind.dtype, len(kind.shape)):
-                raise UsageError(
-                    f"the module's process left {item.dtype}{list(item.shape)} for {kind.text}"
-                )
+        told = [*raw.sources, *raw.results]
+        for item, kind in zip(told, wanted, strict=True):
+            if item.dtype != kind.dtype:
+                raise UsageError(f"the module's process left {item.dtype} for {kind.text}")
+        shapes = [item.shape for item in told]
+        if not any(shapes == [shape_of(kind, sizes) for kind in wanted] for sizes in case.options):
+            raise UsageError("the module's process left tensors of other sizes than asked for")
+        for result, golden in zip(raw.results, raw.golden, strict=True):
+            if golden is not None and golden.shape != result.shape:
+                raise UsageError("the module's process left two shapes for one result")
         left = _MOST_TENSORS
-        for item in (*raw.sources, *raw.results, *filter(None, raw.golden)):
+        for item in (*told, *filter(None, raw.golden)):
             left -= self._size(item, left)
 
     @staticmethod
