@@ -147,7 +147,8 @@ def test_bounds_of_the_whole_are_one_line(folder: Path, text: str) -> None:
 
 
 def test_yaml_that_explodes_is_one_line(folder: Path) -> None:
-    text = "a: &a [1, 1]\nb: &b [*a, *a]\nblocks: 1\n"
+    lists = "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]\n" for n in range(1, 9))
+    text = f"a0: &a0 [1, 1]\n{lists}blocks: 1\n"
     assert "aliases" in refused(folder, text, "launch.yaml")
     refused(folder, "blocks: " + "[" * 20_000, "launch.yaml")
 
