@@ -73,9 +73,9 @@ def test_absurd_times_are_finite_figures(soc: str) -> None:
         assert all(math.isfinite(value) for value in numbers), timing
 
 
-@pytest.mark.parametrize("field", ["total_us", "clock_mhz"])
-def test_no_time_at_all_is_no_result(field: str) -> None:
-    timing = {**_timing(random.Random(0)), field: 5e-324}
+@pytest.mark.parametrize("field", ["clock_mhz", "block_num"])
+def test_a_chip_that_stands_still_is_no_result(field: str) -> None:
+    timing = {**_timing(random.Random(0)), field: 0}
     with pytest.raises(HostileFileError):
         decode(msgspec.json.encode(timing), RawTiming, "the times")
 
