@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
 KEY_VARIABLES = (
     "NPUFORGE_MODEL_KEY", "NPUFORGE_EMBEDDINGS_KEY", "OPENAI_API_KEY", "ANTHROPIC_API_KEY",
@@ -21,6 +22,19 @@ _named: set[str] = set()
 def named_as_key(variable: str) -> None:
     """Note that the user's configuration names a variable that holds a key."""
     _named.add(variable)
+
+
+@contextmanager
+def keys_hidden() -> Iterator[None]:
+    """Take the keys out of this process's environment, for a library that starts children."""
+    kept = keyless()
+    hidden = {name: value for name, value in os.environ.items() if name not in kept}
+    for name in hidden:
+        del os.environ[name]
+    try:
+        yield
+    finally:
+        os.environ.update(hidden)
 
 
 def keyless(environment: Mapping[str, str] | None = None) -> dict[str, str]:

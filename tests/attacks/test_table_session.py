@@ -92,7 +92,7 @@ def test_links_and_lies_of_an_adapter(tmp_path: Path, victim: Path) -> None:
             session.read(made.sources[0])
         checked = session.check(0, [HostTensor.of(np.zeros(4, np.float32))])
         assert checked.passed
-        assert len(checked.message) <= 500
+        assert len(checked.message) < 600
         assert checked.message.isprintable()
         with pytest.raises(RequestError, match="proof0"):
             session.prove(0, {})

@@ -11,13 +11,15 @@ from npuforge.bench.attempt import Attempt
 from npuforge.bench.executors import Executor
 from npuforge.bench.store import Store
 from npuforge.bench.worker import Job
+from npuforge.errors import UsageError
+from npuforge.untrusted.inputs import lies_within
 
 
 def left(store: Store) -> list[Job]:
     """Attempts to make: first samples of all tasks, then second ones..."""
     settings, done = store.settings, store.done()
     return [
-        Job(settings, task, sample, place_of(store.folder, task.name, sample))
+        Job(settings, task, sample, _own_place(store.folder, task.name, sample))
         for sample in range(settings.samples)
         for task in store.tasks
         if (task.name, sample) not in done
@@ -30,6 +32,14 @@ def run(store: Store, executor: Executor, started: Callable[[Job], None]) -> Ite
         for attempt in attempts:
             store.add(attempt)
             yield attempt
+
+
+def _own_place(folder: Path, task: str, sample: int) -> Path:
+    """Return the attempt's folder, which is emptied; refuse one that links lead out of the run."""
+    place = place_of(folder, task, sample)
+    if not lies_within(folder, place):
+        raise UsageError(f"{folder}: the attempt at {task} lies outside of the run's folder")
+    return place
 
 
 def place_of(folder: Path, task: str, sample: int) -> Path:

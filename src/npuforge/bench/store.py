@@ -21,6 +21,7 @@ from npuforge.bench.task import Task
 from npuforge.errors import UsageError
 from npuforge.fileformat import BENCH_FOLDER
 from npuforge.files import replacement
+from npuforge.private import private_file, private_folder
 from npuforge.untrusted.inputs import is_plain_file
 
 FILE = "results.sqlite"
@@ -63,16 +64,14 @@ class Store:
     @staticmethod
     def create(folder: Path, settings: Settings, tasks: Iterable[Task]) -> Store:
         """A new run; its folder must not hold one."""
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise UsageError(f"cannot write {folder}: {error.strerror}") from None
+        private_folder(folder)
         if (folder / FILE).exists():
             raise UsageError(
                 f"{folder} holds a run: --resume goes on with it, --out starts another"
             )
         # Under another name until it is whole: who kills us now leaves no half of a run.
         with _explained(folder), replacement(folder / FILE) as unfinished:
+            os.close(private_file(unfinished))
             base = sqlite3.connect(unfinished)
             with base:
                 base.executescript(f"BEGIN; {_TABLES} PRAGMA user_version = {BENCH_FOLDER.number};")
@@ -146,7 +145,7 @@ def _explained(folder: Path) -> Iterator[None]:
 
 def _locked(folder: Path) -> int:
     try:
-        lock = os.open(folder / ".lock", _OPEN_LOCK, 0o644)
+        lock = os.open(folder / ".lock", _OPEN_LOCK, 0o600)
     except OSError as error:
         raise UsageError(f"cannot write {folder}: {error.strerror}") from None
     try:

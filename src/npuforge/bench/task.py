@@ -6,10 +6,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from npuforge.untrusted.names import checked_task
+
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """`name` is unique in the suite and what `--tasks` matches: `activation/relu`.
+    """`name` is unique in the suite and what `--tasks` matches: `activation/relu`. It
+    is a path below a run's folder, too.
 
     `place` is the task's file or folder, in the user's checkout or in this package.
     """
@@ -18,3 +21,6 @@ class Task:
     category: str
     level: int | None
     place: Path
+
+    def __post_init__(self) -> None:
+        checked_task(self.name)

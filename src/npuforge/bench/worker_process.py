@@ -14,6 +14,8 @@ import sys
 import threading
 from pathlib import Path
 
+from npuforge.interruption import run_process
+
 
 def _end_with_parent() -> None:
     def wait() -> None:
@@ -24,12 +26,16 @@ def _end_with_parent() -> None:
     threading.Thread(target=wait, daemon=True).start()
 
 
-def main() -> int:
-    _end_with_parent()
+def _make() -> int:
     from npuforge.bench.worker import make  # noqa: PLC0415 (slow)
 
     make(Path(sys.argv[1]))
     return 0
+
+
+def main() -> int:
+    _end_with_parent()
+    return run_process(_make)
 
 
 if __name__ == "__main__":

@@ -189,6 +189,7 @@ def bench(
     if begun is not None:
         with Store(begun, writing=True) as store:
             _same(context, suite, store.settings, fields)
+            _same_address(store.settings, fields)
             return _run(store, make(executor, jobs, on_nodes), quiet, ending)
     writes = fields["strategy"] if fields["answers"] is None else None
     settings = Settings(
@@ -217,6 +218,22 @@ def _same(context: click.Context, suite: str, stored: Settings, fields: dict[str
                 f"the run has {name} {getattr(stored, name)!r}, not {value!r}: "
                 "start another without --resume"
             )
+
+
+def _same_address(stored: Settings, fields: dict[str, Any]) -> None:
+    """Ask no model at an address that a run's folder alone names: keys might go there."""
+    if stored.model is None:
+        return
+    from npuforge.models.endpoint import Endpoint  # noqa: PLC0415 (--help needs none of this)
+
+    base = fields["base_url"]
+    ours = Endpoint.find({**stored.model.endpoint, "base_url": base})
+    theirs = Endpoint.find(stored.model.endpoint)
+    if ours.base_url != theirs.base_url:
+        raise UsageError(
+            f"the run asks a model at {theirs.base_url}: "
+            "to go on with it, say --base-url with this address"
+        )
 
 
 def _run(store: Store, executor: Executor, quiet: bool, ending: Ending) -> int:

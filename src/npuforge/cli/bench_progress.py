@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from types import TracebackType
 
-from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from npuforge.bench.attempt import Attempt
 from npuforge.bench.store import Store
 from npuforge.bench.worker import Job
+from npuforge.cli.console import SafeConsole
 
 _WORDS = {
     "unplanned": "[yellow]unplanned[/]",
@@ -26,7 +26,7 @@ class BenchProgress:
     """Prints to standard error: a bar on a terminal, plain lines always."""
 
     def __init__(self, store: Store, *, quiet: bool = False) -> None:
-        self._out = Console(stderr=True, highlight=False, soft_wrap=True, quiet=quiet)
+        self._out = SafeConsole(stderr=True, quiet=quiet)
         done = store.attempts()
         self._passed = sum(attempt.passed for attempt in done)
         self._ended = len(done)

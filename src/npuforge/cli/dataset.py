@@ -12,7 +12,7 @@ import click
 
 from npuforge.cli.isolation import isolation_option
 from npuforge.cli.jobs import jobs_option
-from npuforge.cli.output import new_file
+from npuforge.cli.output import new_file, say
 from npuforge.errors import UsageError
 from npuforge.fileformat import RECORD
 
@@ -104,7 +104,7 @@ def build(
         seconds = time.monotonic() - started
         rate = (done - before[0]) / seconds if seconds > 1 else 0.0
         left = f", {(total - done) / rate / 60:.0f} min left" if rate else ""
-        click.echo(f"{done} of {total} operators{left}")
+        say(f"{done} of {total} operators{left}")
 
     named = tuple(name for name in families.split(",") if name)
     if unknown := sorted(set(named) - FAMILIES.keys()):
@@ -122,7 +122,7 @@ def build(
     grow_all(out, settings, operators, evaluated(), jobs, progress, limit_s)
     counts = assemble(parts(out), document_records(), evaluated(), out)
     total = sum(counts.records.values())
-    click.echo(f"{total} records of {counts.grown} operators: {out}/README.md")
+    say(f"{total} records of {counts.grown} operators: {out}/README.md")
 
 
 @dataset.command()
@@ -173,6 +173,6 @@ def prefer(
                 counts[pair.why] += 1
             file.flush()
             if number % 50 == 0:
-                click.echo(f"{number} of {len(asked)} tasks, {sum(counts.values())} pairs")
+                say(f"{number} of {len(asked)} tasks, {sum(counts.values())} pairs")
     shown = ", ".join(f"{count} {why}" for why, count in counts.most_common())
-    click.echo(f"{sum(counts.values())} pairs of {len(asked)} tasks ({shown}): {out}")
+    say(f"{sum(counts.values())} pairs of {len(asked)} tasks ({shown}): {out}")

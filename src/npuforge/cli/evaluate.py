@@ -13,7 +13,7 @@ import click
 
 from npuforge.cli.isolation import isolation_option
 from npuforge.cli.jobs import jobs_option
-from npuforge.cli.output import grown_file, new_file
+from npuforge.cli.output import grown_file, new_file, say
 from npuforge.cli.values import NumberOrInfinity
 from npuforge.errors import UsageError
 from npuforge.fileformat import RECORD
@@ -64,9 +64,9 @@ def prompts(suite: str, path: Path | None, out: Path) -> None:
             file.write(RECORD.encode(prompt) + b"\n")
             file.flush()
             if prompt.problem:
-                click.echo(f"{prompt.name}: {prompt.problem}", err=True)
+                say(f"{prompt.name}: {prompt.problem}", err=True)
             else:
-                click.echo(f"{prompt.structure} {suite} {prompt.name}")
+                say(f"{prompt.structure} {suite} {prompt.name}")
 
 
 @evaluate.command()
@@ -149,10 +149,10 @@ def sample(
             file.flush()
             done.append(answers)
             said = f"{answers.tokens} tokens, {answers.cut} without an end"
-            click.echo(f"{len(done)} {answers.name}: {said}")
+            say(f"{len(done)} {answers.name}: {said}")
     tokens, forced = sum(one.tokens for one in done), sum(one.forced for one in done)
     share = f"{100 * forced / tokens:.1f} %" if tokens else "none"
-    click.echo(f"{tokens} tokens, {share} of them forced by the grammar: {out}")
+    say(f"{tokens} tokens, {share} of them forced by the grammar: {out}")
 
 
 @evaluate.command()
@@ -206,7 +206,7 @@ def score(
             found.append(scored)
             into.write(RECORD.encode(scored) + b"\n")
             into.flush()
-            click.echo(_line(scored))
+            say(_line(scored))
     _table(found, list(dict.fromkeys([*models, *(one.by for one in found)])))
 
 
@@ -220,7 +220,7 @@ def _table(scored: list[Scored], models: list[str]) -> None:
     from npuforge.train.evaluate.score import at_k, by_level, gain  # noqa: PLC0415
 
     wide = max(map(len, models))
-    click.echo(f"{'model':{wide}} level tasks  k  {'CR':17}  {'ER':17}  ER, gained on {models[0]}")
+    say(f"{'model':{wide}} level tasks  k  {'CR':17}  {'ER':17}  ER, gained on {models[0]}")
     for level, own in [*by_level(scored).items(), (None, scored)]:
         first = [one for one in own if one.by == models[0]]
         for model in models:
@@ -232,7 +232,7 @@ def _table(scored: list[Scored], models: list[str]) -> None:
                 if model != models[0]:
                     rates.append(gain(first, these, k, "correct"))
                 shown = "  ".join(f"{_percent(rate):17}" for rate in rates).rstrip()
-                click.echo(f"{model:{wide}} {level or 'all':>5} {len(these):5} {k:2}  {shown}")
+                say(f"{model:{wide}} {level or 'all':>5} {len(these):5} {k:2}  {shown}")
 
 
 def _percent(rate: Estimate) -> str:

@@ -20,7 +20,7 @@ from npuforge.cli.model_options import (
     open_client,
     open_knowledge,
 )
-from npuforge.cli.output import console, force_option, json_option, write_json
+from npuforge.cli.output import console, force_option, json_option, say, write_json
 
 
 @click.command()
@@ -122,5 +122,5 @@ def generate(
         if json_out != "-":
             summary(outcome, place, console(json_out))
         if interrupts.asked:
-            click.echo(f"npuforge: interrupted; the best program so far is in {place}", err=True)
+            say(f"npuforge: interrupted; the best program so far is in {place}", err=True)
     return STATUS if interrupts.asked else outcome.verdict.exit_status

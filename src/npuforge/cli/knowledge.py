@@ -12,7 +12,7 @@ import click
 
 from npuforge.cli.isolation import isolation_option
 from npuforge.cli.model_options import asking_options, open_client
-from npuforge.cli.output import console, json_option, write_json, write_text
+from npuforge.cli.output import console, json_option, say, write_json, write_text
 from npuforge.errors import UsageError
 
 if TYPE_CHECKING:
@@ -159,7 +159,7 @@ def add(files: Sequence[Path], path: Path | None) -> None:
             batch = store.change("add", "by hand", [Put(proven)])
             assert proven.evidence is not None
             said = f"{entry.id}: {_measured(proven)}"
-            click.echo(said if batch is not None else f"{said} (it was there already)")
+            say(said if batch is not None else f"{said} (it was there already)")
 
 
 @knowledge.command(name="import")
@@ -185,13 +185,13 @@ def import_(paths: Sequence[Path], path: Path | None, later: bool) -> int:
             try:
                 put = Put(entry, "unverified") if later else Put(verified(entry))
             except RefusedError as error:
-                click.echo(str(error), err=True)
+                say(str(error), err=True)
                 refused += 1
                 continue
             store.change("import", "from a file", [put])
             taken += 1
     kept = "kept for later" if later else "taken in"
-    click.echo(f"{taken} {kept}, {refused} refused")
+    say(f"{taken} {kept}, {refused} refused")
     return 1 if refused else 0
 
 
@@ -211,7 +211,7 @@ def export(folder: Path, path: Path | None, state: State) -> None:
         raise UsageError(f"cannot make {folder}: {error.strerror}") from None
     for held in found:
         write_text(dump(held.entry), str(folder / f"{held.entry.id}.md"))
-    click.echo(f"{len(found)} entries written to {folder}")
+    say(f"{len(found)} entries written to {folder}")
 
 
 @knowledge.command()
@@ -299,10 +299,10 @@ def undo(number: int | None, path: Path | None, listed: bool) -> None:
 
     with _opened(path) as store:
         if listed:
-            click.echo(changes(store.changes(last=30)), nl=False)
+            say(changes(store.changes(last=30)), line=False)
             return
         undone = store.undo(number)
-    click.echo(f"taken back: {undone[0].action} of {', '.join(one.entry for one in undone)}")
+    say(f"taken back: {undone[0].action} of {', '.join(one.entry for one in undone)}")
 
 
 @knowledge.command()
@@ -326,12 +326,12 @@ def verify(ids: Sequence[str], path: Path | None) -> int:
             try:
                 proven = verified(held.entry)
             except RefusedError as error:
-                click.echo(str(error), err=True)
+                say(str(error), err=True)
                 store.change("broken", str(error), [Put(held.entry, "broken")])
                 failed += 1
                 continue
             store.change("verify", "it ran again", [Put(proven)])
-            click.echo(f"{held.entry.id}: {_measured(proven)}")
+            say(f"{held.entry.id}: {_measured(proven)}")
     return 1 if failed else 0
 
 

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from npuforge.cli.output import force_option, json_option, write_json
+from npuforge.cli.output import force_option, json_option, say, write_json
 from npuforge.errors import UsageError
+from npuforge.untrusted.inputs import read_input
 
 if TYPE_CHECKING:
     from npuforge.lower.compiler import Lowered
@@ -64,7 +65,7 @@ def lower(
     from npuforge.result_folder import write_folder  # noqa: PLC0415
     from npuforge.tile.source import TileError  # noqa: PLC0415
 
-    source = _read(program)
+    source = read_input(program, _MOST_BYTES)
     try:
         if after is not None:
             _print(show(source, after, soc), json_out)
@@ -85,17 +86,9 @@ def lower(
     return 0
 
 
-def _read(program: Path) -> bytes:
-    try:
-        with program.open("rb") as file:
-            return file.read(_MOST_BYTES)
-    except OSError as error:
-        raise UsageError(f"cannot read {program}: {error.strerror}") from None
-
-
 def _print(text: str, json_out: str | None) -> None:
     if json_out != "-":
-        click.echo(text, nl=False)
+        say(text, line=False)
 
 
 def _baked(lowered: Lowered, static: str) -> Baked:
@@ -129,15 +122,16 @@ def _baked(lowered: Lowered, static: str) -> Baked:
 
 def _report(findings: list[Finding], program: Path, source: bytes, json_out: str | None) -> None:
     """One line for each finding; on a terminal with colours and the source line."""
-    from rich.console import Console  # noqa: PLC0415 (rich is slow to import)
-    from rich.markup import escape  # noqa: PLC0415
+    from rich.markup import escape  # noqa: PLC0415 (rich is slow to import)
+
+    from npuforge.cli.console import SafeConsole  # noqa: PLC0415
 
     if json_out == "-":
         return
-    out = Console(stderr=True, highlight=False, soft_wrap=True)
+    out = SafeConsole(stderr=True)
     if not out.is_terminal:
         for finding in findings:
-            click.echo(finding.line_text(str(program)), err=True)
+            say(finding.line_text(str(program)), err=True)
         return
     lines = source.decode("utf-8", errors="replace").splitlines()
     for finding in findings:

@@ -13,6 +13,7 @@ import click
 
 from npuforge.errors import UsageError
 from npuforge.files import write_whole
+from npuforge.printable import printable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -101,9 +102,14 @@ def _is_stream(out: Path) -> bool:
 
 def console(json_out: str | None) -> Console:
     """Where people read: standard output, or standard error when JSON has standard output."""
-    from rich.console import Console  # noqa: PLC0415 (rich is slow to import; --help needs none)
+    from npuforge.cli.console import SafeConsole  # noqa: PLC0415 (rich is slow to import)
 
-    return Console(stderr=json_out == "-", highlight=False, soft_wrap=True)
+    return SafeConsole(stderr=json_out == "-")
+
+
+def say(text: str, *, err: bool = False, line: bool = True) -> None:
+    """Print a line, or a text as it is, without what a terminal would obey."""
+    click.echo(printable(text, len(text)), err=err, nl=line)
 
 
 def new_file(out: Path) -> BinaryIO:

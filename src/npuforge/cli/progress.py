@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.status import Status
 
+from npuforge.cli.console import SafeConsole
 from npuforge.generate.events import (
     CandidateTimed,
     CaseDone,
@@ -38,7 +39,7 @@ class Progress:
     """An observer that prints to standard error: a live line on a terminal, plain lines else."""
 
     def __init__(self, *, quiet: bool = False) -> None:
-        self._out = Console(stderr=True, highlight=False, soft_wrap=True, quiet=quiet)
+        self._out = SafeConsole(stderr=True, quiet=quiet)
         self._live = Status("starting", console=self._out)
         self._started = time.monotonic()
 
@@ -58,7 +59,7 @@ class Progress:
     def __call__(self, event: Event) -> None:
         match event:
             case StageStarted(name, what):
-                self._live.update(" ".join([_DOING.get(name, name), what]).strip())
+                self._live.update(escape(" ".join([_DOING.get(name, name), what]).strip()))
             case StageDone(name, seconds, what):
                 self._line(f"[bold]{name}[/] {escape(what)} [dim]{seconds:.1f} s[/]")
             case CandidateTimed(title, time_us, note, done, total):
@@ -71,7 +72,7 @@ class Progress:
 
             case Writing(title, letters, tokens, cost):
                 said = f"{title}: {letters} letters; {_spent(tokens, cost)}"
-                self._live.update(f"the model writes, {said}")
+                self._live.update(escape(f"the model writes, {said}"))
             case ProgramJudged(title, said, time_us, tokens, cost):
                 took = f", {time_us:.2f} us" if time_us is not None else ""
                 spent = f"[dim]{_spent(tokens, cost)}[/]"
@@ -104,9 +105,9 @@ def summary(outcome: Outcome, place: Path, out: Console) -> None:
             out.print(f"[{colour}]{escape(case.message)}[/]")
     for violation in verdict.violations:
         colour = "red" if violation.severity == "error" else "yellow"
-        out.print(f"[{colour}]{violation.rule}[/] {escape(violation.message)}")
+        out.print(f"[{colour}]{escape(violation.rule)}[/] {escape(violation.message)}")
     for race in verdict.races:
-        out.print(f"[red]race {race.rule}[/] {escape(race.message)}")
+        out.print(f"[red]race {escape(race.rule)}[/] {escape(race.message)}")
     if verdict.error is not None:
         out.print(f"[bold red]error[/] {escape(verdict.error)}")
     for note in outcome.notes:

@@ -3,14 +3,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from rich.markup import escape
 from rich.table import Table
 
 from npuforge import rules
 from npuforge.errors import UsageError
+from npuforge.printable import one_line, printable
 from npuforge.twin.project_files import ProjectFiles
 from npuforge.verdict import Advice, Diagnostic, Race, Side, Violation
 
@@ -22,6 +24,9 @@ if TYPE_CHECKING:
 _COLOURS = {"error": "red", "warning": "yellow", "advice": "cyan"}
 _MOST_ADVICE = 5
 _MOST_CASES = 20
+_MOST_FOUND = 200
+_MOST_PRINTED = 1000
+_Found = TypeVar("_Found")
 
 
 def show(report: Report, out: Console) -> None:
@@ -30,11 +35,12 @@ def show(report: Report, out: Console) -> None:
     source = _Lines(report.root)
     if verdict.compiled is False:
         out.print("[bold red]does not compile[/]")
-    for diagnostic in verdict.diagnostics:
+    for diagnostic in _first(verdict.diagnostics, "messages", out):
         _diagnostic(diagnostic, source, out)
-    for violation in sorted(verdict.violations, key=lambda v: v.severity):
+    violations = sorted(verdict.violations, key=lambda v: v.severity)
+    for violation in _first(violations, "broken rules", out):
         _finding(violation, source, out)
-    for race in verdict.races:
+    for race in _first(verdict.races, "races", out):
         _race(race, source, out)
     costly = sorted(verdict.advice, key=lambda a: -(a.cycles_lost or 0.0))
     for advice in costly[:_MOST_ADVICE]:
@@ -50,6 +56,13 @@ def show(report: Report, out: Console) -> None:
     _last_line(report, out)
 
 
+def _first(found: Sequence[_Found], name: str, out: Console) -> Iterator[_Found]:
+    """Yield the first ones, and then say how many are left out."""
+    yield from found[:_MOST_FOUND]
+    if len(found) > _MOST_FOUND:
+        out.print(f"[yellow]and {len(found) - _MOST_FOUND} more {name} (--json)[/]")
+
+
 def _diagnostic(found: Diagnostic, source: _Lines, out: Console) -> None:
     note = found.message.startswith("note: ")
     colour, word = ("blue", "note") if note else ("red", "error")
@@ -62,7 +75,7 @@ def _diagnostic(found: Diagnostic, source: _Lines, out: Console) -> None:
 def _finding(found: Violation | Advice, source: _Lines, out: Console) -> None:
     colour = _COLOURS[found.severity]
     place = _place(found.file, found.line)
-    out.print(f"[{colour}]{found.severity} {found.rule}[/] {place}{escape(found.message)}")
+    out.print(f"[{colour}]{found.severity} {escape(found.rule)}[/] {place}{escape(found.message)}")
     _excerpt(source, found.file, found.line, colour, out)
     if isinstance(found, Advice) and found.cycles_lost:
         out.print(f"    costs {found.cycles_lost:.0f} cycles", style="dim")
@@ -71,9 +84,9 @@ def _finding(found: Violation | Advice, source: _Lines, out: Console) -> None:
 
 
 def _race(race: Race, source: _Lines, out: Console) -> None:
-    out.print(f"[red]race {race.rule}[/] {escape(race.message)}")
+    out.print(f"[red]race {escape(race.rule)}[/] {escape(race.message)}")
     for word, side in (("first", race.first), ("then", race.second)):
-        out.print(f"    {word:5} {side.pipe:4} {_place(side.file, side.line)}".rstrip(": "))
+        out.print(f"    {word:5} {escape(side.pipe):4} {_place(side.file, side.line)}".rstrip(": "))
         _race_line(source, side, out)
     try:
         out.print(f"    [green]fix:[/] {escape(rules.get(race.rule).fix)}")
@@ -90,7 +103,7 @@ def _excerpt(source: _Lines, file: str | None, line: int | None, colour: str, ou
     text = source.get(file, line)
     if text is None:
         return
-    code = text.strip()
+    code = one_line(text)
     out.print(f"    [dim]{line:5} |[/] {escape(code)}")
     out.print(f"    {'':5} [dim]|[/] [{colour}]{'^' * len(code)}[/]")
 
@@ -102,8 +115,11 @@ def _place(file: str | None, line: int | None) -> str:
 
 
 def _printed(text: str, out: Console) -> None:
-    for line in text.rstrip("\n").splitlines():
+    lines = printable(text.rstrip("\n")).split("\n", _MOST_PRINTED)
+    for line in lines[:_MOST_PRINTED]:
         out.print(f"[dim]|[/] {escape(line)}")
+    if len(lines) > _MOST_PRINTED:
+        out.print(f"[dim]and {lines[-1].count(chr(10)) + 1} more lines[/]")
 
 
 def _cases(report: Report, out: Console) -> None:

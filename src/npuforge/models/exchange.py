@@ -4,13 +4,15 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
 
 Role = Literal["system", "user", "assistant"]
 # end: the model was done. length: cut off at the limit. refused: it or its provider declined.
 Stop = Literal["end", "length", "refused"]
+# What a server or a recording counts: no number of it may undo what was spent.
+Tokens = Annotated[int, msgspec.Meta(ge=0, le=1 << 40)]
 
 
 class Message(msgspec.Struct, frozen=True):
@@ -49,8 +51,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 class Usage(msgspec.Struct, frozen=True):
     """Tokens; `counted` where the server said so, guessed from lengths otherwise."""
 
-    prompt: int = 0
-    completion: int = 0
+    prompt: Tokens = 0
+    completion: Tokens = 0
     counted: bool = True
 
     @property

@@ -51,7 +51,10 @@ Rule = tuple[str, int]
 
 
 def landlock(
-    abi: int, readable: Sequence[Path], writable: Sequence[Path]
+    abi: int,
+    readable: Sequence[Path],
+    writable: Sequence[Path],
+    listed: Sequence[Path] = (),
 ) -> tuple[Ruleset, list[Rule]]:
     """The (size, fs, net, scoped) ruleset of Landlock version `abi`, and its path rules."""
     handled = _FIRST_VERSION
@@ -73,6 +76,7 @@ def landlock(
     rules = [rule(path, read) for path in (*SYSTEM, *_KERNEL_FILES)]
     rules += [rule(path, _READ_FILE | _WRITE_FILE) for path in _DEVICES]
     rules += [rule(os.fspath(path), read) for path in readable]
+    rules += [(os.fspath(path), _READ_DIR) for path in listed]
     rules += [rule(os.fspath(path), write) for path in writable]
     return ruleset, rules
 

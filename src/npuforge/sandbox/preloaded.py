@@ -75,7 +75,12 @@ class Preloaded:
             self.works = False
         return self.works
 
+    def disown(self) -> None:
+        """Give back the channel in a forked child; the interpreter ends with the parent's."""
+        self._channel.close()
+
     def close(self) -> None:
+        """End the interpreter and remove its folder."""
         self._channel.close()
         self._process.wait()
         remove(self._place)
@@ -88,7 +93,6 @@ class _Interpreters:
         self._lock = threading.Lock()
         self._asked = 0
         self._found: Preloaded | None = None
-        os.register_at_fork(after_in_child=self.__init__)  # type: ignore[misc]
 
     def next(self) -> Preloaded | None:
         """The interpreter to start a command from, if there is reason to have one."""
@@ -96,9 +100,23 @@ class _Interpreters:
             self._asked += 1
             if self._asked > 1 and self._found is None:
                 self._found = Preloaded()
-                atexit.register(self._found.close)
             found = self._found
         return found if found is not None and found.works else None
 
+    def close(self) -> None:
+        """End the interpreter, if there is one."""
+        with self._lock:
+            if self._found is not None:
+                self._found.close()
+                self._found = None
+
+    def forget(self) -> None:
+        """Begin anew in a forked child: the interpreter is the parent's to end."""
+        if self._found is not None:
+            self._found.disown()
+        self.__init__()  # type: ignore[misc]
+
 
 INTERPRETERS = _Interpreters()
+os.register_at_fork(after_in_child=INTERPRETERS.forget)
+atexit.register(INTERPRETERS.close)

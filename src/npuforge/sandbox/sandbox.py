@@ -42,6 +42,7 @@ from npuforge.sandbox.means import MEANS, WEAK, Means, permitted
 from npuforge.sandbox.preloaded import INTERPRETERS, SUPERVISOR
 from npuforge.sandbox.python import NO_DEVICES
 from npuforge.scratch import scratch_folder
+from npuforge.untrusted import open_folder
 
 # The supervisor's start is most of a run's fixed cost: it gets its code compiled, over the socket,
 # and starts as the base interpreter, sparing the virtual environment's set-up.
@@ -150,6 +151,7 @@ class Sandbox:
         *,
         scratch: Path,
         readable: Sequence[Path] = (),
+        opened: Sequence[Path] = (),
         writable: Sequence[Path] = (),
         limits: Limits | None = None,
         env: Mapping[str, str] | None = None,
@@ -160,6 +162,8 @@ class Sandbox:
     ) -> Completed:
         """Run `argv` in `cwd` (default: `scratch`) with nothing of our environment but `env`.
 
+        `opened` names files and folders of strangers: a file is shown with the folder around it,
+        as `open_folder.py` says.
         `writable` names folders beside `scratch` it may change: for a trusted tool's own store.
         `preloaded` says that it is our Python with a script that imports torch. The command is
         stopped when the descriptor `until` can be read.
@@ -170,6 +174,8 @@ class Sandbox:
         scratch = Path(os.path.abspath(scratch))
         words = [os.fspath(word) for word in argv]
         words[0] = _program(words[0])
+        shown = open_folder.opened(opened)
+        readable = [*readable, *shown.readable]
         # A folder of its own beside the scratch folder, so that the command's temporary files
         # never mix with what the caller looks for there.
         with scratch_folder("tmp") as private:
@@ -201,7 +207,7 @@ class Sandbox:
             filtered = self._filter(limits)
             if self.name == "landlock+seccomp":
                 job["landlock"] = layout.landlock(
-                    self.landlock_version, readable, (scratch, *writable, private)
+                    self.landlock_version, readable, (scratch, *writable, private), shown.listed
                 )
             if self.name != "bubblewrap":
                 if filtered is not None:

@@ -56,8 +56,8 @@ class FolderProcess(ABC):
         """What the process finds in job.json."""
 
     @abstractmethod
-    def readable(self) -> Sequence[Path]:
-        """Folders it may look into besides Python's and this package's."""
+    def opened(self) -> Sequence[Path]:
+        """Files and folders of strangers that it may look into."""
 
     def start(self) -> None:
         self.write("job.json", {**self.job(), "package": str(PACKAGE_ROOT)})
@@ -105,7 +105,8 @@ class FolderProcess(ABC):
             self._done = self._sandbox.run(
                 [sys.executable, *self.command()],
                 scratch=self.folder.path,
-                readable=[PACKAGE_ROOT, *interpreter(), *self.readable()],
+                readable=[PACKAGE_ROOT, *interpreter()],
+                opened=self.opened(),
                 limits=self.limits,
                 env={"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
                 preloaded=True,

@@ -99,8 +99,8 @@ class ModuleSession(FolderProcess):
             "refused": self._refused,
         }
 
-    def readable(self) -> Sequence[Path]:
-        return [self.file.parent]
+    def opened(self) -> Sequence[Path]:
+        return [self.file]
 
     @property
     def graph(self) -> Graph:

@@ -120,8 +120,17 @@ def _reference(task: Path, folder: SharedFolder, trials: int, sandbox: Sandbox) 
         "seed": _SEED,
         "trials": trials,
     }
-    folders = [_TASK_SCRIPT.parent, task.resolve().parent]
-    done = run_job(job, folder, {}, {}, "run", folders, sandbox=sandbox, preloaded=True)
+    done = run_job(
+        job,
+        folder,
+        {},
+        {},
+        "run",
+        [_TASK_SCRIPT.parent],
+        [task],
+        sandbox=sandbox,
+        preloaded=True,
+    )
     if done.error is not None:
         raise UsageError(f"the reference {task.name} does not run: {done.error}")
 
@@ -167,7 +176,8 @@ def run_candidate(
             {answer.module: build.path},
             answer.operators,
             mode,
-            [answer.root, tools.runtime()],
+            [tools.runtime()],
+            [answer.root],
             sandbox=sandbox,
             env=env,
             most_bytes=_most_outputs(wanted, cases),

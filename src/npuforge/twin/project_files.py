@@ -13,23 +13,20 @@ The compiler's sandbox shows what `readable` returns, whatever a source's text s
 from __future__ import annotations
 
 import os
-import stat
-import tempfile
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
 
 from npuforge.errors import UsageError
 from npuforge.untrusted.inputs import MIB, is_plain_file, lies_within, read_input
+from npuforge.untrusted.open_folder import is_shared, parts_of
 
 SOURCE_LIMIT = 2 * MIB
 _HEADERS = (".h", ".hh", ".hpp", ".hxx", ".h++", ".inc", ".inl", ".ipp", ".tpp", ".tcc", ".def")
 SUFFIXES = frozenset((*_HEADERS, ".cpp", ".cc", ".cxx", ".c", ".c++", ".asc", ".cce"))
 _MOST_ENTRIES = 20_000
 _MOST_RULES = 2_000
-_DEEPEST = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +92,9 @@ class ProjectFiles:
         """Return the folders and files to show to a compiler."""
         found = list(self.opened)
         for root in self.roots:
-            below = [] if is_shared(root) else self._below(root)
+            below = (
+                [] if is_shared(root) else parts_of(root, self.holds, most_entries=_MOST_ENTRIES)
+            )
             found += below or self._beside(root)
         return found
 
@@ -108,41 +107,6 @@ class ProjectFiles:
     def _beside(self, root: Path) -> list[Path]:
         return sorted(path for path in root.iterdir() if self.holds(path))[:_MOST_RULES]
 
-    def _below(self, root: Path) -> list[Path]:
-        """Return whole folders where all is open, single files elsewhere; none if they are many."""
-        count = 0
-
-        def look(folder: Path, depth: int) -> tuple[list[Path], bool]:
-            nonlocal count
-            rules: list[Path] = []
-            whole = depth < _DEEPEST
-            with suppress(OSError), os.scandir(folder) as entries:
-                for entry in entries if whole else ():
-                    count += 1
-                    if count > _MOST_ENTRIES:
-                        return [], False
-                    path = Path(entry.path)
-                    if entry.is_dir(follow_symlinks=False) and not entry.name.startswith("."):
-                        below, all_open = look(path, depth + 1)
-                        rules += below
-                        whole &= all_open
-                    elif self.holds(path):
-                        rules.append(path)
-                    elif not entry.is_symlink():
-                        whole = False
-            return ([folder], True) if whole else (rules, False)
-
-        rules, _ = look(root, 0)
-        return rules if count <= _MOST_ENTRIES and len(rules) <= _MOST_RULES else []
-
 
 def _real(folders: Iterable[Path]) -> tuple[Path, ...]:
     return tuple(Path(os.path.realpath(folder)) for folder in folders)
-
-
-def is_shared(folder: Path) -> bool:
-    """Tell whether a folder is no project's own: it holds a home or is open to everybody."""
-    if any(lies_within(folder, place) for place in (Path.home(), Path(tempfile.gettempdir()))):
-        return True
-    mode = folder.stat().st_mode
-    return bool(mode & stat.S_ISVTX and mode & stat.S_IWOTH)

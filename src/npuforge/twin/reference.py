@@ -44,8 +44,8 @@ def by_function(
     sandbox: Sandbox | None = None,
 ) -> dict[str, HostTensor]:
     """What `function` of `file` returns for the inputs: one array per output, in order."""
-    job = {"file": file.name, "function": function, "attrs": dict(attrs or {})}
-    made = _work(job, inputs, outputs, sandbox, folder=file.parent)
+    job = {"file": file.resolve().name, "function": function, "attrs": dict(attrs or {})}
+    made = _work(job, inputs, outputs, sandbox, file)
     if len(made) != len(outputs):
         raise UsageError(
             f"{file.name}::{function} returns {len(made)} arrays for {len(outputs)} outputs"
@@ -80,7 +80,7 @@ def _work(
     inputs: Sequence[tuple[str, HostTensor]],
     outputs: Sequence[TensorArgument],
     sandbox: Sandbox | None,
-    folder: Path | None = None,
+    file: Path | None = None,
 ) -> list[HostTensor]:
     largest = sum(math.prod(output.shape) * _WIDEST + _ALIGNMENT for output in outputs)
     with scratch_folder("reference") as scratch, SharedFolder(scratch) as shared:
@@ -88,7 +88,7 @@ def _work(
             shared.write(f"in{number}.npy", _npy(tensor.data))
         described = {
             **job,
-            "folder": str(folder) if folder else None,
+            "folder": str(file.resolve().parent) if file else None,
             "writer": str(_WRITER),
             "inputs": [(name, tensor.dtype.name) for name, tensor in inputs],
         }
@@ -96,7 +96,8 @@ def _work(
         done = (sandbox or Sandbox.detect()).run(
             [sys.executable, "-s", "-B", _WORKER],
             scratch=scratch,
-            readable=[_WORKER, _WRITER, *interpreter(), *([folder] if folder else [])],
+            readable=[_WORKER, _WRITER, *interpreter()],
+            opened=[file] if file else [],
             limits=_LIMITS,
             env={"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
         )

@@ -80,7 +80,7 @@ class RawTiming(_Message):
 
     kernel: Text
     block_num: Annotated[int, Meta(ge=1, le=1 << 20)]
-    clock_mhz: Annotated[float, Meta(gt=0, le=1e6)]
+    clock_mhz: Annotated[float, Meta(ge=1, le=1e6)]
     stall: Text | None
     total_us: Annotated[float, Meta(ge=0, le=1e12)]
     launch_us: _Time

@@ -26,6 +26,7 @@ from npuforge.sandbox import Completed, Limits, Sandbox
 from npuforge.twin import diagnostics
 from npuforge.twin.cache import Cache, default_root, digest, file_digest
 from npuforge.twin.compilers import Compiler, find_compiler
+from npuforge.twin.dependencies import dependencies, has_assembly
 from npuforge.twin.project_files import ProjectFiles
 from npuforge.twin.recipes import (
     BUILD_LIMITS,
@@ -383,9 +384,11 @@ class Toolchain:
             outcome = _outcome(done, made)
             if outcome.entry is None:
                 return outcome
-            needed = [
-                path for path in _dependencies(made / "unit.d") if not path.is_relative_to(made)
-            ]
+            needed = dependencies(made / "unit.d", made)
+            if needed is None or (
+                files is not None and has_assembly(needed, self.cpp_root, files.opened)
+            ):
+                needed = [made / "unit.d"]  # soon gone: nobody knows what was read
             entry = self.cache.store(key, made, needed, project)
             return _Step(entry, outcome.log)
 
@@ -525,14 +528,3 @@ def _refused_include(diagnostic: Diagnostic, project: Path, files: ProjectFiles)
     folder = project if diagnostic.file is None else (project / diagnostic.file).parent
     reason = files.refusal(match["a"] or match["b"], folder)
     return diagnostic if reason is None else replace(diagnostic, message=reason)
-
-
-def _dependencies(listing: Path) -> list[Path]:
-    """The files of a make rule `target: file file ...` with its escapes undone."""
-    text = listing.read_text("utf-8", errors="replace").replace("\\\n", " ")
-    _, _, files = text.partition(": ")
-    words = re.findall(r"(?:\\.|[^\s\\])+", files)
-    paths = [
-        Path(os.path.abspath(listing.parent / re.sub(r"\\(.)", r"\1", word))) for word in words
-    ]
-    return [path for path in paths if is_plain_file(path)]

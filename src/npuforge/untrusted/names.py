@@ -49,6 +49,7 @@ _KINDS: dict[Kind, tuple[re.Pattern[str], int, str]] = {
     # A file below a folder: `csrc/op.cpp`.
     "file": (re.compile(rf"{_PART}(?:/{_PART}){{0,15}}"), _MOST_LONG // 2, "a file's path below"),
 }
+_TASK = re.compile(r"(?!\.)[^/\\]{1,120}(?:/(?!\.)[^/\\]{1,120}){0,7}")
 _RESERVED = re.compile(r"(?i:npuforge)")
 _DEFINED_TEXT = re.compile(r"[ -~]{0,2000}")
 
@@ -69,6 +70,13 @@ def is_name(kind: Kind, text: object) -> bool:
     """Tell whether `checked_name` would return the text."""
     pattern, most, _ = _KINDS[kind]
     return isinstance(text, str) and len(text) <= most and pattern.fullmatch(text) is not None
+
+
+def checked_task(text: str) -> str:
+    """Return a task's name, a path below a run's folder: printable, without hidden folders."""
+    if not text.isprintable() or not _TASK.fullmatch(text):
+        raise UsageError(f"the name of a task {shown(text)} is not a path below a folder")
+    return text
 
 
 def checked_path(path: PurePath) -> str:

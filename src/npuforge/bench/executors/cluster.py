@@ -11,12 +11,11 @@ from __future__ import annotations
 import importlib
 import io
 import os
-import shutil
 import socket
 import tarfile
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +28,8 @@ from npuforge.bench.executors.process import Child
 from npuforge.bench.executors.retry import Lost, attempts
 from npuforge.bench.worker import Job
 from npuforge.errors import NpuforgeError, UsageError
-from npuforge.scratch import scratch_folder
+from npuforge.keys import keys_hidden
+from npuforge.scratch import remove, scratch_folder
 
 _LOOK_S = 2.0  # between looks whether the cluster is still there
 _PATIENCE_S = 30.0  # Ray itself ends the whole process a minute after its head is gone
@@ -65,19 +65,21 @@ class RayExecutor:
         if not jobs:
             return
         packed = luggage.pack(jobs[0].settings, self._on_nodes)
-        with self._joined():
+        with self._joined(jobs[0].settings.model is not None):
             nodes = _Nodes(self._ray, packed, self._on_nodes)
             yield from attempts(jobs, nodes, self.count, started)
 
     @contextmanager
-    def _joined(self) -> Iterator[None]:
+    def _joined(self, asks: bool) -> Iterator[None]:
+        """Join the cluster; a local one inherits keys only if attempts ask a model."""
         here = {"address": "local", "num_cpus": self.count, "include_dashboard": False}
         try:
-            self._ray.init(
-                **({} if os.environ.get("RAY_ADDRESS") else here),
-                log_to_driver=False,
-                logging_level="error",
-            )
+            with nullcontext() if asks else keys_hidden():
+                self._ray.init(
+                    **({} if os.environ.get("RAY_ADDRESS") else here),
+                    log_to_driver=False,
+                    logging_level="error",
+                )
         except Exception as error:  # Ray raises whatever its parts raise
             raise UsageError(f"cannot join the Ray cluster: {_line(error)}") from None
         try:
@@ -187,7 +189,7 @@ def _plain(member: tarfile.TarInfo) -> tarfile.TarInfo | None:
 
 
 def _unpack(archive: bytes, place: Path) -> None:
-    shutil.rmtree(place, ignore_errors=True)
+    remove(place)
     place.mkdir(parents=True)
     with tarfile.open(fileobj=io.BytesIO(archive)) as packed:
         packed.extractall(place, filter="data")

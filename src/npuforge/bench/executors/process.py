@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 import select
-import shutil
 import signal
 import subprocess
 import sys
@@ -17,10 +16,10 @@ from pathlib import Path
 from npuforge.bench.attempt import Attempt, State
 from npuforge.bench.codec import encode
 from npuforge.bench.worker import ATTEMPT, Job
-from npuforge.errors import NpuforgeError
+from npuforge.errors import NpuforgeError, UsageError
 from npuforge.keys import keyless
 from npuforge.sandbox.python import NO_DEVICES
-from npuforge.scratch import scratch_folder
+from npuforge.scratch import remove, scratch_folder
 
 LOG = "log.txt"
 _COMMAND = (sys.executable, "-m", "npuforge.bench.worker_process")
@@ -93,8 +92,11 @@ class Child:
 
 
 def _empty(place: Path) -> None:
-    shutil.rmtree(place, ignore_errors=True)
-    place.mkdir(parents=True)
+    remove(place)
+    try:
+        place.mkdir(parents=True)
+    except OSError as error:
+        raise UsageError(f"cannot make {place}: {error.strerror}") from None
 
 
 def _ended(job: Job, state: State, reason: str) -> Attempt:

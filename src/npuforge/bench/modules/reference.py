@@ -137,7 +137,8 @@ def compute(
     done = Sandbox.detect().run(
         [sys.executable, "-I", str(_SCRIPT), str(folder.path / "job.json")],
         scratch=folder.path,
-        readable=[*interpreter(), PACKAGE_ROOT, task.resolve().parent],
+        readable=[*interpreter(), PACKAGE_ROOT],
+        opened=[task],
         limits=LIMITS,
         env={"OMP_NUM_THREADS": "1"},
         preloaded=True,

@@ -113,13 +113,8 @@ class TableSession(FolderProcess):
             "rows": list(table.rows),
         }
 
-    def readable(self) -> Sequence[Path]:
-        place = self.table.place.resolve()
-        return [
-            self.table.adapter.resolve().parent,
-            place if place.is_dir() else place.parent,
-            *(folder.resolve() for folder in self.table.readable),
-        ]
+    def opened(self) -> Sequence[Path]:
+        return [self.table.adapter, self.table.place, *self.table.readable]
 
     def describe(self) -> list[Described]:
         """Every row's signature; a row whose arguments cannot be made says why."""

@@ -5,16 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Protocol
-
-import msgspec
+from typing import Any, Protocol
 
 from npuforge.models.exchange import Request, Stop, Usage
 from npuforge.models.secret import Secret
 from npuforge.models.sse import Event
-
-# What a server counts: no number of its may undo what was spent.
-Tokens = Annotated[int, msgspec.Meta(ge=0, le=1 << 40)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,10 @@ import msgspec
 
 from npuforge.errors import UsageError
 from npuforge.models.errors import ModelError
-from npuforge.models.exchange import Request, Stop, Usage
+from npuforge.models.exchange import Request, Stop, Tokens, Usage
 from npuforge.models.secret import Secret
 from npuforge.models.sse import Event
-from npuforge.models.wire import Piece, Tokens
+from npuforge.models.wire import Piece
 from npuforge.models.wire.openai import said
 from npuforge.untrusted.documents import decode_json
 

@@ -215,8 +215,8 @@ class OpDescription:
 def describe(host_so: Path, *, sandbox: Sandbox | None = None) -> OpDescription:
     """What `host_so` registers; a library that cannot be loaded or crashes is a `UsageError`."""
     answer = runner.call("describe", host_so, sandbox=sandbox)
-    if answer["status"] != "ok":
-        raise UsageError(f"{host_so.name}: {answer['message']}")
+    if answer.get("status") != "ok":
+        raise UsageError(f"{host_so.name}: {answer.get('message', 'no description')}")
     registered = messages.described(answer, host_so.name)
     return OpDescription(
         operators=tuple(_operator(item) for item in registered.operators),

@@ -26,7 +26,7 @@ from npuforge.soc.data import Soc, constants_text, load_soc
 from npuforge.twin import session_result
 from npuforge.twin.execute import TRACE_FILE, failure, keep_trace
 from npuforge.twin.kernel import find_entries, lint_violations, store_text
-from npuforge.twin.project_files import SOURCE_LIMIT, ProjectFiles, is_shared
+from npuforge.twin.project_files import SOURCE_LIMIT, ProjectFiles
 from npuforge.twin.recipes import CPP_ROOT
 from npuforge.twin.rewrite import rewrite_launches, tokens
 from npuforge.twin.sources.program_folder import (
@@ -40,6 +40,7 @@ from npuforge.twin.timing.report import TimingReport, build_report
 from npuforge.twin.toolchain import BuildResult, Toolchain
 from npuforge.untrusted.inputs import is_plain_file, read_source
 from npuforge.untrusted.names import checked_name, checked_path
+from npuforge.untrusted.open_folder import is_shared
 from npuforge.verdict import Advice, Race, Violation
 
 SUFFIXES = (".cpp", ".cc", ".cxx", ".asc")

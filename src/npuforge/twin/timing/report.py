@@ -25,6 +25,9 @@ _AIC_COLUMNS = {
 }
 
 
+_LEAST_US = 1e-6  # a picosecond: shorter times are a process's invention
+
+
 @dataclass(frozen=True)
 class PipeTimes:
     """Mean over the cores that used the pipe, in microseconds."""
@@ -114,5 +117,7 @@ def _op_summary(summary: Mapping[str, Any]) -> dict[str, float | int | str]:
         for pipe, column in columns.items():
             busy = _mean([core["pipes"].get(pipe, {}) for core in cores], "busy_us")
             row[f"{prefix}_{column}_time(us)"] = round(busy, 3)
-            row[f"{prefix}_{column}_ratio"] = round(busy / core_us, 3) if core_us > 0 else 0.0
+            row[f"{prefix}_{column}_ratio"] = (
+                round(busy / core_us, 3) if core_us > _LEAST_US else 0.0
+            )
     return row

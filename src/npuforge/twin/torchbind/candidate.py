@@ -54,6 +54,7 @@ def run_job(
     operators: Mapping[str, OperatorSource],
     mode: Mode = "check",
     readable: Sequence[Path] = (),
+    opened: Sequence[Path] = (),
     limits: Limits = LIMITS,
     sandbox: Sandbox | None = None,
     env: Mapping[str, str] | None = None,
@@ -65,6 +66,7 @@ def run_job(
     """Run one worker on `job` in `folder`, serving its operator calls until it ends.
 
     `limits` are the worker's own, `launch_limits` those of each operator it calls.
+    It may read `readable`, and `opened` but for hidden files.
     With `timed` the time of each call is modelled too, beside what `mode` does.
     A model leaves at most `most_bytes` for each case.
     With `preloaded` it starts from an interpreter that has torch: for scripts that are no answers.
@@ -85,6 +87,7 @@ def run_job(
                 *interpreter(),
                 *(path.parent for path in extensions.values()),
             ],
+            opened=opened,
             limits=limits,
             env={"OMP_NUM_THREADS": "1", **(env or {})},
             stdin=secret,

@@ -14,6 +14,7 @@ from typing import Any
 
 from npuforge.errors import UsageError
 from npuforge.generate.lm.engine.vocabulary import Vocabulary
+from npuforge.untrusted.inputs import is_plain_file
 
 VARIABLE = "NPUFORGE_LM"
 TOKENIZER = "tokenizer.huggingface.json"
@@ -30,6 +31,8 @@ _NUMBERS = dict(
     zip(range(13), ["B", "b", "H", "h", "I", "i", "f", "?", "_", "_", "Q", "q", "d"], strict=True)
 )
 _TEXT, _LIST = 8, 9
+_MOST_CONTEXT = 1 << 24
+_MOST_ENTRIES = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +50,10 @@ class ModelFile:
     def context(self) -> int:
         """Tokens that the model was made for, question and answer together."""
         kind = self.head.get("general.architecture", "llama")
-        return int(self.head.get(f"{kind}.context_length", 2048))
+        said = self.head.get(f"{kind}.context_length", 2048)
+        if not isinstance(said, int) or not 0 < said <= _MOST_CONTEXT:
+            raise UsageError(f"{self.path}: its length of context is no number of tokens")
+        return said
 
     def prompt(self, messages: Sequence[Mapping[str, str]]) -> list[int]:
         """Return a conversation in the form that the model knows, as its tokens."""
@@ -57,14 +63,14 @@ class ModelFile:
     def vocabulary(self) -> Vocabulary:
         """Return the tokens of the tokenizer, for completions under a grammar."""
         end = self.head.get(END)
-        if end is None:
+        if not isinstance(end, int):
             raise UsageError(f"{self.path} does not name the token that ends a completion")
-        return Vocabulary(self.tokenizer(), int(end))
+        return Vocabulary(self.tokenizer(), end)
 
     def tokenizer(self) -> Any:
         """Return the tokenizer that the model was trained with, which its file must bring."""
         tokenizer = self.head.get(TOKENIZER)
-        if tokenizer is None:
+        if not isinstance(tokenizer, str):
             raise UsageError(f"{self.path} brings no tokenizer: `npuforge train export` adds it")
         try:
             import tokenizers  # noqa: PLC0415 (optional)
@@ -76,18 +82,18 @@ class ModelFile:
             raise UsageError(f"{self.path}: its tokenizer cannot be read: {error}") from None
 
     def _chat(self, messages: Sequence[Mapping[str, str]]) -> str:
-        from jinja2 import TemplateError  # noqa: PLC0415 (--help needs none of this)
-        from jinja2.sandbox import ImmutableSandboxedEnvironment  # noqa: PLC0415
+        from npuforge.untrusted.templates import Templates  # noqa: PLC0415 (--help needs none)
 
         template = self.head.get(TEMPLATE)
         if template is None:
             raise UsageError(f"{self.path} has no chat template")
         # As transformers renders them.
-        room = ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True)
-        try:
-            return room.from_string(template).render(messages=messages, add_generation_prompt=True)
-        except TemplateError as error:
-            raise UsageError(f"{self.path}: its chat template fails: {error}") from None
+        return Templates(trim_blocks=True, lstrip_blocks=True).written(
+            str(template),
+            f"the chat template of {self.path}",
+            messages=messages,
+            add_generation_prompt=True,
+        )
 
 
 def find(path: Path | None = None) -> ModelFile:
@@ -114,12 +120,14 @@ def _packaged() -> Path:
 
 def read(path: Path) -> ModelFile:
     """`UsageError` for a file that is not a model."""
+    if not is_plain_file(path):
+        raise UsageError(f"cannot read the model {path}: it is not a plain file")
     try:
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
             return ModelFile(path, dict(_Head(data).entries()))
     except OSError as error:
         raise UsageError(f"cannot read the model {path}: {error.strerror}") from None
-    except (ValueError, struct.error, KeyError, UnicodeDecodeError):
+    except (ValueError, struct.error, KeyError, OverflowError, IndexError, MemoryError):
         raise UsageError(f"{path} is not a GGUF file") from None
 
 
@@ -133,6 +141,8 @@ class _Head:
             raise ValueError
         self.place = 4
         _, _, count = self.number("I"), self.number("Q"), self.number("Q")
+        if count > _MOST_ENTRIES:
+            raise ValueError
         for _ in range(count):
             key, kind = self.text(), self.number("I")
             if kind == _LIST:
