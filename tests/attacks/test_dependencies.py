@@ -71,3 +71,10 @@ def test_a_name_in_a_rule_is_that_of_the_file(name: str, tmp_path: Path) -> None
     assert dependencies(rule, made) == []
     (made / name).unlink()
     assert dependencies(rule, made) is None
+
+
+def test_an_object_that_would_fill_the_cache_is_refused(tmp_path: Path) -> None:
+    built = _build(tmp_path, "int large[50000000] = {1};\n")
+    assert built.path is None
+    assert "ile size" in built.diagnostics[0].message
+    assert sum(path.stat().st_size for path in (tmp_path / "cache").rglob("*")) < 100 << 20

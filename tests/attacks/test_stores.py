@@ -11,7 +11,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
-from tests.knowledge.entries import proven
+from tests.knowledge.entries import LAUNCH, entry, proven
 from tests.models.server import chat, serving
 
 from npuforge.cli import main
@@ -21,6 +21,7 @@ from npuforge.knowledge.index import Index
 from npuforge.knowledge.outcomes import record_of
 from npuforge.knowledge.store import Put, Store
 from npuforge.knowledge.text import dump, parse, read
+from npuforge.knowledge.verify import RefusedError, evidence_of
 from npuforge.models import Client, Endpoint, Message
 from npuforge.models.cassette import FILE, Recorder
 from npuforge.models.cassette import read as recorded
@@ -222,3 +223,17 @@ def test_an_entry_is_read_from_plain_files_only(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "short-rows.md")
     with pytest.raises(UsageError, match="not a plain file"):
         read(tmp_path / "short-rows.md")
+
+
+@pytest.mark.parametrize(
+    "tolerance",
+    ["rtol = 0.1", "atol = 1.0", "mismatches = 0.01", "rtol = inf", "atol = 1e30", "atol = nan"],
+)
+@pytest.mark.parametrize("place", ["case", "output"])
+def test_an_entry_is_not_judged_as_it_likes(tolerance: str, place: str) -> None:
+    table = f"{{ {tolerance} }}"
+    case = f"tolerance = {table}\n{LAUNCH}"
+    output = LAUNCH.replace('y = "x"', f'y = {{ expression = "x", tolerance = {table} }}')
+    launch = case if place == "case" else output
+    with pytest.raises(RefusedError, match="tolerance"):
+        evidence_of(entry(launch=launch))

@@ -23,6 +23,7 @@ from npuforge.errors import UsageError
 from npuforge.spec.session import operator_name
 from npuforge.untrusted.documents import convert, parse_toml
 from npuforge.untrusted.inputs import read_input
+from npuforge.untrusted.names import checked_path
 
 
 class _Tensor(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -48,7 +49,7 @@ def module_text(file: Path) -> tuple[str, str]:
     for name in read.inputs:
         if not name.isidentifier():
             raise UsageError(f"{file.name}: {name!r} is no name for an input")
-    return operator_name(read.name), _module(file.name, read)
+    return operator_name(read.name), _module(checked_path(Path(file.name)), read)
 
 
 def _module(file: str, read: _Description) -> str:
@@ -56,7 +57,7 @@ def _module(file: str, read: _Description) -> str:
     if "return" not in formula:
         formula = f"return ({formula})"
     made = ",\n        ".join(_value(file, name, item) for name, item in read.inputs.items())
-    return f'''"""{read.name}: written from {file}."""
+    return f'''"""{operator_name(read.name)}: written from {file}."""
 
 import torch
 

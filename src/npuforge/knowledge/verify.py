@@ -17,12 +17,15 @@ from npuforge.tile.source import TileError
 from npuforge.twin import launch_file
 from npuforge.twin.kernel import store_text
 from npuforge.twin.launch_file import Case
+from npuforge.twin.numerics import Tolerance, is_looser
 from npuforge.twin.sources.kernel_file import KernelFile
 from npuforge.twin.toolchain import Toolchain
 from npuforge.twin.verify import verify as judge
 from npuforge.verdict import Verdict
 
 _CHIP = "910b2"
+# An entry chooses its own judge: no approximation that it teaches needs more.
+_LOOSEST = Tolerance(rtol=0.01, atol=1e-3)
 _LIMITS = Limits(cpu_s=60.0, wall_s=120.0)
 _MOST_SAID = 160
 
@@ -124,6 +127,13 @@ def _cases(entry: Entry) -> list[Case]:
     if any((case.launch is not None) != kernel for case in cases):
         wanted = "blocks and argument" if kernel else "input and attrs"
         raise UsageError(f"the launch of a program in {entry.language} has {wanted}")
+    for case in cases:
+        chosen = [case.tolerance, *(one.tolerance for one in case.expected.values())]
+        if any(one is not None and is_looser(one, _LOOSEST) for one in chosen):
+            raise UsageError(
+                f"an entry's tolerance is at most rtol {_LOOSEST.rtol} and atol {_LOOSEST.atol}, "
+                "without mismatches"
+            )
     return cases
 
 

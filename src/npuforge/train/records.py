@@ -6,6 +6,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import count
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -106,7 +107,12 @@ def lines(paths: Sequence[Path]) -> Iterator[tuple[Path, int, bytes]]:
             raise UsageError(f"cannot read {path}: it is not a plain file")
         try:
             with path.open("rb") as stream:
-                for number, line in enumerate(stream, 1):
+                for number in count(1):
+                    line = stream.readline(_LONGEST + 1)
+                    if not line:
+                        break
+                    if len(line) > _LONGEST:
+                        raise UsageError(f"{path}:{number}: the line is too long")
                     if line.strip():
                         yield path, number, line
         except OSError as error:
@@ -133,6 +139,7 @@ def as_dicts(messages: Sequence[Message]) -> list[dict[str, str]]:
     return [{"role": message.role, "content": message.content} for message in messages]
 
 
+_LONGEST = 64 << 20  # bytes of a line
 _NAMES: dict[type, str] = {Chat: "chat", Preference: "preference", TaskRecord: "task"}
 
 

@@ -31,7 +31,9 @@ _LINKER = re.compile(
 )
 _LLD = re.compile(r"^\S*ld\.lld: error: (?P<text>.*)$")
 _LLD_PLACE = re.compile(r"^>>> (?:referenced by|defined at) (?P<file>[^\s:]+):(?P<line>[0-9]{1,9})")
-_BARE = re.compile(r"^\S*(?:g\+\+|clang\S*|cc1plus|zig)\S*: (?:fatal )?error: (?P<text>.*)$")
+_BARE = re.compile(
+    r"^\S*(?:g\+\+|clang\S*|cc1plus|zig)\S*: (?:fatal |internal compiler )?error: (?P<text>.*)$"
+)
 
 
 def relative(file: str, roots: Sequence[tuple[Path, str]]) -> str:

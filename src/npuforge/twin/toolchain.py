@@ -50,6 +50,7 @@ Progress = Callable[[str, int, int], None]  # what is being built, steps done, s
 
 _RUNTIME_LIMITS = replace(BUILD_LIMITS, cpu_s=900, wall_s=1200)
 _RUNTIME_JOBS = 2
+_MOST_OBJECT = 128 << 20
 _PRECOMPILED = frozenset({"first.h.gch", "first.h.pch"})  # large, and read by the compiler alone
 _SOURCE_SUFFIXES = (".h", ".hpp", ".hh", ".inc", ".cpp", ".cc", ".cxx", ".c", ".asc")
 # Without this a compiler opens the files that `#line` names, to print their lines.
@@ -147,6 +148,8 @@ class Toolchain:
         files = files or ProjectFiles.of(project, opened=include_dirs)
         for source in sources:
             _check_source(source, self.cache.root, files)
+        # What a few bytes of a source expand to stays in the cache.
+        limits = replace(limits, file_bytes=min(limits.file_bytes, _MOST_OBJECT))
         recipe = RECIPES[kind]
         runtime = self.runtime() if recipe.with_runtime else None
         flags = [*_NO_EXCERPTS[self.compiler.family]]

@@ -24,6 +24,7 @@ from npuforge.bench.attempt import Cheat
 from npuforge.bench.cheats.kinds import cheat, once
 from npuforge.bench.cheats.names import NAMES
 from npuforge.twin.rewrite import tokens
+from npuforge.untrusted.inputs import read_source
 
 SUFFIXES = (".cpp", ".cc", ".cxx", ".asc", ".h", ".hpp")
 _PARSER = Parser(Language(tree_sitter_cpp.language()))
@@ -53,7 +54,7 @@ class CppSource:
 
     def __init__(self, path: Path, root: Path, own: frozenset[str]) -> None:
         self.path, self.root = path, root
-        self.text = path.read_text("utf-8", errors="replace")
+        self.text = read_source(path)
         self.place = str(path.relative_to(root))
         self.own = own  # functions that the answer defines
         self.is_binding = any(
@@ -65,7 +66,7 @@ class CppSource:
     @staticmethod
     def defined(path: Path) -> set[str]:
         """Names that look like functions the file defines or declares: a word after a type."""
-        found = tokens(path.read_text("utf-8", errors="replace"))
+        found = tokens(read_source(path))
         return {
             name.text
             for before, name, after in zip(found, found[1:], found[2:], strict=False)

@@ -21,6 +21,7 @@ from npuforge import syntax
 from npuforge.bench.attempt import Cheat
 from npuforge.bench.cheats.kinds import cheat, once
 from npuforge.bench.cheats.names import NAMES
+from npuforge.untrusted.inputs import read_source
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 _REFERENCE = "Model"  # what tasks call it
@@ -36,7 +37,7 @@ class PythonSource:
 
     def cheats(self) -> list[Cheat]:
         try:
-            tree = syntax.parse(self.path.read_text("utf-8", errors="replace"))
+            tree = syntax.parse(read_source(self.path))
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return []  # it does not run either
         own = {path.stem for path in self.path.parent.rglob("*.py")}

@@ -9,13 +9,13 @@ A folder `<task>` with an operator project or a kernel and its launch file is an
 from __future__ import annotations
 
 import re
-import shutil
 from pathlib import Path
 
 from npuforge.bench.modules.project_answer import is_project
 from npuforge.bench.task import Task
 from npuforge.twin.sources.model_answer import SUFFIXES
-from npuforge.untrusted.inputs import is_plain_file, lies_within, read_input
+from npuforge.twin.sources.program_folder import copy_plain
+from npuforge.untrusted.inputs import lies_within, read_input
 
 _NUMBER = re.compile(r"(\d+)")
 
@@ -32,7 +32,7 @@ def find(answers: Path, task: Task, sample: int) -> Path | None:
     if sample >= len(ordered):
         return None
     chosen = ordered[sample]
-    return chosen if chosen.is_file() else project_in(chosen)
+    return project_in(chosen) if chosen.is_dir() else chosen
 
 
 def project_in(folder: Path) -> Path | None:
@@ -45,21 +45,11 @@ def project_in(folder: Path) -> Path | None:
 
 
 def copy(answer: Path, to: Path) -> None:
-    """Keep an answer with the attempt; what a folder's links point to stays where it is."""
+    """Keep an answer's plain files with the attempt; there are no links and no pipes in it."""
     if answer.is_dir():
-        shutil.copytree(answer, to, symlinks=True, ignore=_unfit)
+        copy_plain(answer, to)
     else:
         to.write_bytes(read_input(answer))
-
-
-def _unfit(folder: str, names: list[str]) -> list[str]:
-    """Leave out what is no file, link or folder: reading a pipe would never end."""
-    places = {name: Path(folder) / name for name in names}
-    return [
-        name
-        for name, place in places.items()
-        if name == ".git" or not (place.is_symlink() or place.is_dir() or is_plain_file(place))
-    ]
 
 
 def _natural(path: Path) -> list[tuple[int, str]]:

@@ -11,6 +11,7 @@ from npuforge.errors import UsageError
 from npuforge.generate.cases import counter, fewer_rows
 from npuforge.keys import keyless
 from npuforge.spec.graph import Graph
+from npuforge.untrusted.inputs import read_source
 
 _SCALED = """
 
@@ -47,6 +48,6 @@ def scaled(file: Path, graph: Graph, place: Path) -> Path:
         return file
     sizes = fewer_rows(graph, MOST)
     made = place / file.name
-    text = file.read_text("utf-8", errors="replace")
+    text = read_source(file)
     made.write_text(text + _SCALED.format(**option(graph, sizes)), "utf-8")
     return made

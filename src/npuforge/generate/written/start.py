@@ -21,6 +21,7 @@ from npuforge.lower.formats import msopgen
 from npuforge.lower.handwritten import Interface
 from npuforge.lower.on_twin import TwinProgram
 from npuforge.plan import Operand, planner
+from npuforge.untrusted.inputs import read_source
 
 _MOST_BYTES = 400_000
 _SOURCES = (".cpp", ".cc", ".cxx", ".asc")
@@ -82,10 +83,4 @@ def expert(bench: Workbench) -> Attempt | None:
 
 
 def _text(path: Path) -> str:
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror}") from None
-    if len(data) > _MOST_BYTES:
-        raise UsageError(f"{path} has {len(data)} bytes: too large for a model")
-    return data.decode("utf-8", errors="replace")
+    return read_source(path, _MOST_BYTES)

@@ -22,6 +22,7 @@ from npuforge.generate.live import LiveModule
 from npuforge.generate.reference import WORKER, ModuleProcess
 from npuforge.plan import CUBE
 from npuforge.spec.session import ModuleSession, operator_name
+from npuforge.untrusted.inputs import read_text
 
 OWN = "forge"  # our own code: it need not be locked up
 TABLES = ("npukernelbench",)
@@ -47,7 +48,7 @@ class Problem:
             with self._row() as module:
                 yield module
         elif self.suite == OWN:
-            text = self.task.place.read_text("utf-8")
+            text = read_text(self.task.place)
             with LiveModule.of_text(text, operator_name(self.task.place.stem)) as live:
                 yield live
         else:

@@ -16,6 +16,7 @@ from npuforge.errors import UsageError
 
 _MIB = 1 << 20
 _MOST = 10_000
+_DEEPEST = 32
 
 Name = Annotated[str, Meta(pattern=r"\A[A-Za-z_][A-Za-z0-9_]*\Z", max_length=128)]
 NoName = Annotated[str, Meta(pattern=r"\A[A-Za-z0-9_]*\Z", max_length=128)]
@@ -111,6 +112,16 @@ class Description(msgspec.Struct):
 def described(answer: Any, library: str) -> Description:
     """Return the answer to `describe` in its form."""
     try:
-        return msgspec.convert(answer, Description, strict=True)
-    except msgspec.ValidationError as error:
+        found = msgspec.convert(answer, Description, strict=True)
+        for struct in found.tiling_classes:
+            _check_depth(struct.fields)
+    except (msgspec.ValidationError, RecursionError) as error:
         raise UsageError(f"{library}: the host code registers what cannot be: {error}") from None
+    return found
+
+
+def _check_depth(fields: list[Field], depth: int = 0) -> None:
+    if depth > _DEEPEST:
+        raise RecursionError(f"structures are nested more than {_DEEPEST} deep")
+    for field in fields:
+        _check_depth(field.members, depth + 1)

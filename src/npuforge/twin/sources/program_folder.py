@@ -103,6 +103,13 @@ def copy_folder(folder: Path, target: Path) -> None:
         (target / name).mkdir(parents=True, exist_ok=True)
 
 
+def copy_plain(folder: Path, target: Path) -> None:
+    """Copy plain files of bounded size and number, without hidden folders."""
+    target.mkdir(parents=True)
+    for path, file in _plain_files(folder, skipped=(".git",)):
+        _put(file, target / path)
+
+
 def show_to_program(made: Path, seen: Path, golden: Golden | None) -> None:
     """Copy what the program gets; without a judge (None) that is everything."""
     for path in _folders(made):

@@ -21,6 +21,7 @@ from npuforge.bench.task import Task
 from npuforge.bench.writers import pen
 from npuforge.errors import UsageError
 from npuforge.lower.formats.model import ModelShape
+from npuforge.untrusted.inputs import read_source
 from npuforge.verdict import Case, Verdict
 
 _ADAPTER = Path(__file__).with_name("adapter.py")
@@ -149,11 +150,7 @@ class CannBench:
                 every += smaller
         name = operator.path.rsplit("/", 1)[-1]
         texts = [place / file for file in ("proto.yaml", "golden.py")]
-        text = "\n".join(
-            f"# {file.name}\n{file.read_text('utf-8', errors='replace')}"
-            for file in texts
-            if file.is_file()
-        )
+        text = "\n".join(f"# {file.name}\n{read_source(file)}" for file in texts if file.is_file())
         return Table(name, _ADAPTER, place, every, stand_ins=stand_ins, text=text)
 
 

@@ -12,7 +12,7 @@ from npuforge.bench.modules.checks import MOST
 from npuforge.bench.modules.protocol import Tolerance
 from npuforge.bench.tables import Row, StandIn
 from npuforge.bench.tables.smaller import Extents, below, elements, fewer, mapped
-from npuforge.errors import UsageError
+from npuforge.untrusted.inputs import read_text
 
 _LARGEST = 16_000_000  # elements beyond which a case is judged at smaller sizes alone
 _SHAPES = ("shape", "shapes")
@@ -24,10 +24,7 @@ def lines(task: Path) -> list[str]:
     file = task.with_suffix(".json")
     if not file.is_file():
         return []
-    try:
-        return [line for line in file.read_text("utf-8").splitlines() if line.strip()]
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"the cases of {task.stem} cannot be read: {error}") from None
+    return [line for line in read_text(file).splitlines() if line.strip()]
 
 
 def rows(chosen: Sequence[tuple[int, str]], seed: int, allowed: Tolerance) -> list[Row]:

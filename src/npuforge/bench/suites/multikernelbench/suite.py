@@ -24,6 +24,7 @@ from npuforge.bench.task import Task
 from npuforge.bench.writers import pen
 from npuforge.errors import UsageError
 from npuforge.spec.session import operator_name
+from npuforge.untrusted.inputs import read_source
 
 _ADAPTER = Path(__file__).with_name("adapter.py")
 _PROTOCOL = Path(__file__).with_name("protocol.toml")
@@ -87,5 +88,5 @@ class MultiKernelBench:
             rows = [next(iter(groups.smaller(row)), row) for row in rows]
         every, stand_ins = groups.with_stand_ins(rows)
         name = operator_name(task.place.stem)
-        text = task.place.read_text("utf-8", errors="replace")
+        text = read_source(task.place)
         return Table(name, _ADAPTER, task.place, every, stand_ins=stand_ins, text=text)

@@ -35,6 +35,7 @@ from npuforge.twin.sources.operator import OperatorSource
 from npuforge.twin.timing.report import TimingReport
 from npuforge.twin.torchbind.candidate import CandidateResult, run_job
 from npuforge.twin.torchbind.extension import build_extension
+from npuforge.untrusted.inputs import read_source
 from npuforge.verdict import Case, Diagnostic
 
 ADAPTER = Path(__file__).with_name("adapter.py")
@@ -120,7 +121,7 @@ class AnswerJudge:
 
     def _binding(self, work: Path) -> Path:
         """The suite's binding, with the names put in that it leaves open."""
-        text = (self.task.place / "validation" / "pybind.cpp").read_text("utf-8", errors="replace")
+        text = read_source(self.task.place / "validation" / "pybind.cpp")
         text = text.replace("aclnnCustomOp", f"aclnn{operator_name(self.task)}")
         file = work / "pybind.cpp"
         file.write_text(text.replace("custom_pybind_api", kernel_name(self.task)), "utf-8")

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from npuforge.bench.task import Task
+from npuforge.untrusted.inputs import read_source
 
 _COMMAND = re.compile(r"EXEC_NPU_CMD\s*\(\s*aclnn(\w+)")
 
@@ -25,7 +26,7 @@ def refused_answer(task: Task) -> str | None:
     if task.place.name in table["cube"] or task.category in table["cube"]:
         return "its answers use the matrix unit, which the twin does not have yet"
     binding = task.place / "validation" / "pybind.cpp"
-    called = set(_COMMAND.findall(binding.read_text("utf-8", errors="replace")))
+    called = set(_COMMAND.findall(read_source(binding)))
     reached = {n for n, call in table["calls"].items() if call["operator"] == task.place.name}
     if called and not called & {"CustomOp", task.place.name, *reached}:
         return f"the suite's binding calls the built-in {sorted(called)[0]}, not the answer"

@@ -14,6 +14,7 @@ from npuforge.bench.tables.planned import sample_of, samples_of, write
 from npuforge.bench.task import Task
 from npuforge.generate.writer import Writer
 from npuforge.spec.session import operator_name
+from npuforge.untrusted.inputs import read_source
 
 # The suite's score does not look at time: the cost model's favourite is taken as it is.
 _CANDIDATES = 1
@@ -30,7 +31,7 @@ def planned(
     every = [*rows, *fewer.values()]
     name = operator_name(task.place.name)
     module = task.place / "validation" / "module.py"
-    text = module.read_text("utf-8", errors="replace") if module.is_file() else ""
+    text = read_source(module) if module.is_file() else ""
     table = Table(name, ADAPTER, task.place, every, stand_ins=stand_ins, text=text)
     solved = solve(table, writer, soc=soc, static=static, candidates=_CANDIDATES)
     write(solved, place / "answer", "npukb")
