@@ -8,7 +8,8 @@ import fcntl
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from functools import cache
 from pathlib import Path
 from types import TracebackType
 
@@ -22,6 +23,7 @@ from npuforge.errors import UsageError
 from npuforge.fileformat import BENCH_FOLDER
 from npuforge.files import replacement
 from npuforge.private import private_file, private_folder
+from npuforge.untrusted.database import Schema, open_database, schema_of
 from npuforge.untrusted.inputs import is_plain_file
 
 FILE = "results.sqlite"
@@ -50,6 +52,8 @@ class Store:
         try:
             (number,) = self._base.execute("PRAGMA user_version").fetchone()
             BENCH_FOLDER.check(number, folder)
+            if schema_of(self._base) != _schema():
+                raise UsageError(f"{folder} holds no benchmark run: it has other tables")
             (text,) = self._base.execute("SELECT settings FROM run").fetchone()
             tasks = self._base.execute("SELECT task FROM tasks ORDER BY place").fetchall()
             self.settings = decode(text, Settings)
@@ -124,12 +128,20 @@ class Store:
             return set(self._base.execute("SELECT task, sample FROM attempts").fetchall())
 
 
+@cache
+def _schema() -> Schema:
+    """Return the schema of a new run."""
+    with closing(sqlite3.connect(":memory:")) as base:
+        base.executescript(_TABLES)
+        return schema_of(base)
+
+
 def _connect(file: Path) -> sqlite3.Connection:
     if not is_plain_file(file):
         raise UsageError(f"{file.parent} holds no benchmark run")
     # Attempts end in threads; the runner hands them to the one thread that writes.
     with _explained(file.parent):
-        return sqlite3.connect(file)
+        return open_database(file)
 
 
 @contextmanager

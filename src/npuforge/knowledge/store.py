@@ -27,12 +27,12 @@ from npuforge.knowledge.entry import Entry
 from npuforge.knowledge.terms import indexed
 from npuforge.knowledge.text import dump, parse
 from npuforge.private import private_file, private_folder
+from npuforge.untrusted.database import Schema, open_database, schema_of
 from npuforge.untrusted.documents import convert
 
 State = Literal["active", "unverified", "broken", "purged", "superseded"]
 STATES: tuple[State, ...] = ("active", "unverified", "broken", "purged", "superseded")
 _BUSY_S = 20.0
-_LONGEST_VALUE = 64 << 20
 _T = TypeVar("_T")
 
 
@@ -85,8 +85,8 @@ class Store:
             private_folder(path.parent)
             os.close(private_file(path, follow=True))  # what SQLite puts beside it is as private
         try:
-            db = sqlite3.connect(
-                path or ":memory:",
+            db = open_database(
+                path,
                 timeout=_BUSY_S,
                 isolation_level=None,
                 check_same_thread=False,
@@ -117,15 +117,13 @@ class Store:
         A stranger's file could hold views and triggers: nothing is asked of it before its schema is
         known to be ours, word for word.
         """
-        self._db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST_VALUE)
-        for setting in ("trusted_schema = OFF", "cell_size_check = ON", "synchronous = NORMAL"):
-            self.rows(f"PRAGMA {setting}")
+        self.rows("PRAGMA synchronous = NORMAL")
         self.rows("PRAGMA journal_mode = WAL")
         with self.transaction() as db:
-            if not _schema_of(db):
+            if not schema_of(db):
                 _make_tables(db)
         with self._readable():
-            found = _schema_of(self._db)
+            found = schema_of(self._db)
         if "meta" not in found:
             raise UsageError(f"{self.path} is no store of knowledge")
         if found["meta"] == _schema()["meta"]:
@@ -406,18 +404,12 @@ def _make_tables(db: sqlite3.Connection) -> None:
     db.executemany("INSERT INTO meta VALUES (?, ?)", first)
 
 
-def _schema_of(db: sqlite3.Connection) -> dict[str, tuple[str, str]]:
-    """Return the kind and the words of each table, index, view and trigger."""
-    rows = db.execute("SELECT name, type, sql FROM sqlite_master").fetchall()
-    return {str(name): (str(kind), " ".join(str(sql).split())) for name, kind, sql in rows}
-
-
 @cache
-def _schema() -> dict[str, tuple[str, str]]:
+def _schema() -> Schema:
     """Return the schema of a new store."""
     with closing(sqlite3.connect(":memory:")) as db:
         _make_tables(db)
-        return _schema_of(db)
+        return schema_of(db)
 
 
 def _statements(schema: str) -> Iterator[str]:
