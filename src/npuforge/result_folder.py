@@ -141,8 +141,9 @@ def _sweep(place: Path) -> None:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 if os.fstat(handle).st_uid != os.geteuid():
                     continue
-                if (work / "old").is_dir() and not os.path.lexists(place):
-                    (work / "old").rename(place)
+                old = work / "old"
+                if old.is_dir() and not old.is_symlink() and not os.path.lexists(place):
+                    old.rename(place)
                 shutil.rmtree(work, ignore_errors=True)
             finally:
                 os.close(handle)

@@ -101,3 +101,31 @@ def test_shared_folders_show_sources_beside_the_file_only(
 def test_a_folder_without_hidden_files_is_shown_whole(tmp_path: Path) -> None:
     (tmp_path / "model.py").write_text("")
     assert tmp_path in opened([tmp_path / "model.py"]).readable
+
+
+_LIST = "import os, sys; print(sorted(os.listdir(sys.argv[1])))"
+
+
+@pytest.mark.parametrize("name", _STRONG)
+@pytest.mark.parametrize("kind", ["project", "home"])
+def test_names_are_listed_in_a_project_only(
+    name: str, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Imports of a module list its folder."""
+    module = _place(tmp_path / kind)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    (tmp_path / "scratch").mkdir()
+    sandbox = Sandbox.using(name)  # type: ignore[arg-type]
+    if not sandbox.works():
+        pytest.skip(f"no {name} here")
+    done = sandbox.run(
+        [sys.executable, "-I", "-S", "-c", _LIST, str(module.parent)],
+        scratch=tmp_path / "scratch",
+        readable=interpreter(),
+        opened=[module],
+    )
+    if kind == "project":
+        assert "'other.py'" in done.stdout.decode()
+    else:
+        assert ".ssh" not in done.stdout.decode()
+        assert "data.txt" not in done.stdout.decode()

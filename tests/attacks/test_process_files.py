@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ast
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -147,6 +148,24 @@ def test_texts_of_findings_are_lines_fit_for_a_terminal(tmp_path: Path) -> None:
     for text in (loaded.findings[0].rule, loaded.findings[0].message):
         assert text.isprintable()
         assert len(text) < 1100
+
+
+@pytest.mark.parametrize("kind", ["sparse", "pipe", "link", "folder"])
+def test_a_timeline_that_is_none(kind: str, tmp_path: Path) -> None:
+    run, kept = tmp_path / "run", tmp_path / "trace.json"
+    run.mkdir()
+    if kind == "sparse":
+        with (run / "trace.json").open("wb") as file:
+            file.truncate(1 << 42)
+    elif kind == "pipe":
+        os.mkfifo(run / "trace.json")
+    elif kind == "link":
+        (run / "trace.json").symlink_to("/dev/zero")
+    else:
+        (run / "trace.json").mkdir()
+    with SharedFolder(run) as shared:
+        keep_trace(shared, kept)
+    assert not kept.exists()
 
 
 def test_a_hammered_run_folder(tmp_path: Path) -> None:

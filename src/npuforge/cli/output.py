@@ -78,19 +78,19 @@ def write_text(text: str | bytes, out: str) -> None:
             with os.fdopen(handle, "wb") as stream:
                 stream.write(data)
         else:
-            write_whole(Path(os.path.realpath(out)), data)
+            # A link of this name goes, and not what it leads to: the folder may be a stranger's.
+            write_whole(Path(out), data)
 
 
 def check_place(out: Path) -> None:
     """Refuse a place that cannot become a file, before hours are spent."""
-    place = Path(os.path.realpath(out))
     with _explained(out):
         if out.is_dir():
             raise UsageError(f"cannot write {out}: it is a folder")
         if out.is_block_device():
             raise UsageError(f"cannot write {out}: it is a disk")
-        if not _is_stream(out) and not place.parent.is_dir():
-            raise UsageError(f"cannot write {out}: {place.parent} is no folder")
+        if not _is_stream(out) and not out.absolute().parent.is_dir():
+            raise UsageError(f"cannot write {out}: {out.absolute().parent} is no folder")
 
 
 def _is_stream(out: Path) -> bool:

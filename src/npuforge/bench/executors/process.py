@@ -22,6 +22,7 @@ from npuforge.sandbox.python import NO_DEVICES
 from npuforge.scratch import remove, scratch_folder
 
 LOG = "log.txt"
+_TAIL = 64 << 10  # bytes of a log that are looked at
 _COMMAND = (sys.executable, "-m", "npuforge.bench.worker_process")
 
 
@@ -105,5 +106,7 @@ def _ended(job: Job, state: State, reason: str) -> Attempt:
 
 
 def _last_line(log: Path) -> str:
-    lines = log.read_text("utf-8", errors="replace").strip().splitlines()
+    with log.open("rb") as file:
+        file.seek(max(0, file.seek(0, os.SEEK_END) - _TAIL))
+        lines = file.read(_TAIL).decode("utf-8", "replace").strip().splitlines()
     return lines[-1][:300] if lines else "ended without a word"
