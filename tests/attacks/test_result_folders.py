@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from npuforge.cli import main
+from npuforge.cli.output import write_text
 from npuforge.errors import UsageError
 from npuforge.result_folder import write_folder
 
@@ -125,3 +126,12 @@ def test_a_kill_leaves_the_old_or_the_new_folder(tmp_path: Path) -> None:
         assert _content(out) == before
     write_folder(out, {"a": "b"})
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_a_planted_link_goes_and_not_what_it_leads_to(tmp_path: Path) -> None:
+    victim = tmp_path / "victim"
+    victim.write_text("precious")
+    out = tmp_path / "k.json"
+    out.symlink_to(victim)
+    write_text("{}", str(out))
+    assert (victim.read_text(), out.read_text(), out.is_symlink()) == ("precious", "{}", False)
