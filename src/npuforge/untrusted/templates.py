@@ -3,7 +3,8 @@
 
     SANDBOX  a template reaches no attribute by which code or files could be reached
     WITHIN   templates include plain files of their folders only, whatever links say
-    BOUNDED  a text has at most 16 MiB, a repeated or padded one too
+    BOUNDED  a text has at most 16 MiB, and operators repeat and raise nothing
+A template that joins a text to itself again and again can still fill this process's memory.
 Any failure of a template is a `UsageError` of one line.
 """
 
