@@ -109,4 +109,4 @@ def _indented(text: str, width: int = 4, first: bool = False, blank: bool = Fals
 
 
 def _failure(what: str, error: Exception) -> UsageError:
-    return UsageError(f"{what} fails: {error}")
+    return UsageError(f"{what} fails: {str(error) or type(error).__name__}")
