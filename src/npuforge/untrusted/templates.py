@@ -3,7 +3,8 @@
 
     SANDBOX  a template reaches no attribute by which code or files could be reached
     WITHIN   templates include plain files of their folders only, whatever links say
-    BOUNDED  a text has at most 16 MiB, a repeated or padded one too
+    BOUNDED  a text has at most 16 MiB, and operators repeat and raise nothing
+A template that joins a text to itself again and again can still fill this process's memory.
 Any failure of a template is a `UsageError` of one line.
 """
 
@@ -108,4 +109,4 @@ def _indented(text: str, width: int = 4, first: bool = False, blank: bool = Fals
 
 
 def _failure(what: str, error: Exception) -> UsageError:
-    return UsageError(f"{what} fails: {error}")
+    return UsageError(f"{what} fails: {str(error) or type(error).__name__}")
