@@ -164,8 +164,9 @@ def test_json_goes_through_a_pipe_but_waits_for_no_reader(tmp_path: Path) -> Non
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 def test_a_signal_clears_up_and_has_its_status(number: int, tmp_path: Path) -> None:
     code = (
-        "import sys, time, click; from npuforge import cli\n"
+        "import signal, sys, time, click; from npuforge import cli\n"
         "from npuforge.scratch import scratch_folder\n"
+        "signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup passes on that it is ignored\n"
         "@click.command()\n"
         "def slow():\n"
         "    with scratch_folder('slow') as place:\n"

@@ -130,7 +130,7 @@ def test_the_page_lets_only_its_own_script_run(tmp_path: Path) -> None:
 def test_nothing_from_outside_becomes_markup(tmp_path: Path) -> None:
     flaw = Violation(EVIL, "error", EVIL, 1, EVIL)
     race = Race(EVIL, Side(EVIL, 1, EVIL), Side(EVIL, 2, EVIL), EVIL)
-    name = f"{EVIL}/{EVIL}"
+    name = """a/<img src=x onerror='alert("1")'>&"""  # the worst that a task may be called
     judged = bad(name, reason=EVIL, cheats=[Cheat(EVIL, EVIL)], files={EVIL: EVIL})
     judged = replace(
         judged,

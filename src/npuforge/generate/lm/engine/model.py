@@ -120,6 +120,8 @@ def _packaged() -> Path:
 
 def read(path: Path) -> ModelFile:
     """`UsageError` for a file that is not a model."""
+    if not path.exists():
+        raise UsageError(f"cannot read the model {path}: No such file")
     if not is_plain_file(path):
         raise UsageError(f"cannot read the model {path}: it is not a plain file")
     try:
