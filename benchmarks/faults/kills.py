@@ -42,7 +42,19 @@ SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
 _PROGRAM = (sys.executable, "-m", "npuforge.cli")
 _GONE_S = 5.0
 _LONGEST_S = 900.0
-_OF_THE_MOMENT = ("seconds", "report.html", ".sqlite", ".db", "log.txt", ".lock")
+_LIST = ".npuforge.json"  # digests of a result, times included
+_OF_THE_MOMENT = (
+    "seconds",
+    "report.html",
+    ".sqlite",
+    ".db",
+    "log.txt",
+    ".lock",
+    "trace.json",
+    "trace.json.gz",
+    "generated.html",
+    _LIST,
+)
 
 # Each command, and one that shows what it stored. Paths are in the folder where they run.
 COMMANDS: dict[str, tuple[list[str], list[str] | None]] = {
@@ -145,7 +157,7 @@ class Place:
         found = [path for path in found if path != self.temporary / f"npuforge-{os.getuid()}"]
         found += (self.folder / "cache" / "tmp").glob("*")
         for place in (self.work, self.folder / "cache"):
-            found += [path for path in place.rglob(".*") if path.name != ".lock"]
+            found += [path for path in place.rglob(".*") if path.name not in (".lock", _LIST)]
             found += place.rglob("*.part")
         return [str(path.relative_to(self.folder)) for path in found]
 
