@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -15,6 +16,9 @@ from benchmarks.operators.module_text import module_text
 from benchmarks.operators.row import Operator, file_name
 
 from npuforge.verdict import Verdict
+
+# Folders of the machine that measured, in what PyTorch says.
+_PACKAGES = re.compile(r"/\S*/site-packages/")
 
 
 class Result(msgspec.Struct, frozen=True):
@@ -65,6 +69,7 @@ def measured(operator: Operator, soc: str, limit: int) -> Result:
         return _judged(operator, Verdict.from_json(ended.stdout), started)
     lines = ended.stderr.strip().splitlines() or [f"exit status {ended.returncode}"]
     reason = lines[-1].removeprefix("npuforge: ").removeprefix(f"{module.name} ")
+    reason = _PACKAGES.sub("", reason)
     outcome = "not captured" if "could not be captured" in reason else "not planned"
     outcome = outcome if ended.returncode == 2 else "failed"
     return _refused(operator, outcome, reason, started)
