@@ -178,7 +178,7 @@ def render_request(operator: Operator, request: TilingRequest, files: dict[str, 
         f"op {operator.type}",
         f"deterministic {int(request.deterministic)}",
         f"core_type {'aic' if request.cube else 'aiv'}",
-        f"compile_info {_one_line(request.compile_info)}",
+        f"compile_info {_checked_line(request.compile_info)}",
     ]
     for name, given in request.inputs.items():
         tensors = _as_list(given)
@@ -240,7 +240,7 @@ def _value(kind: str, value: Any) -> str:
         case "float":
             return repr(float(value))
         case "str":
-            return _one_line(str(value))
+            return _checked_line(str(value))
         case "list_list_int":
             return ";".join(_value("list_int", row) for row in value)
         case _:
@@ -254,7 +254,7 @@ def _word(text: str) -> str:
     return text
 
 
-def _one_line(text: str) -> str:
+def _checked_line(text: str) -> str:
     if "\n" in text or "\r" in text:
         raise UsageError("text passed to host code must be one line")
     return text
